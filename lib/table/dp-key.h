@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef WEFT_TABLE_DP_KEY_H
+#define WEFT_TABLE_DP_KEY_H 1
+
+/* The key of a packet, and the masks that flows lay over it.
+ *
+ * Problem
+ * -------
+ * Every table of the datapath is asked with what a packet says of itself:
+ * its headers and metadata.  A full 'struct flow' is several hundred bytes,
+ * nearly all of it zero; a key holds only the 64-bit words that a packet has.
+ *
+ * A key is a miniflow (Open vSwitch's compressed 'struct flow', lib/flow.h)
+ * with room for all that a packet can have, plus the hash by which the
+ * signature caches know the packet.  The words follow the maps directly, as
+ * miniflow_extract() wants it.
+ *
+ * A mask is a miniflow whose words say which bits count.  To mask a key means
+ * to take, for each word that the mask has, the key's word (zero if the key
+ * has none) and the mask's bits of it; a masked key is the plain array of
+ * these words, in the order of the mask.  Two words arrays of one mask are
+ * comparable word by word, and that is all that a lookup does.
+ *
+ * 'in_port' is not part of a mask: a classifier serves one port.  Its masks
+ * remember the port, for those who have a flow from somewhere else and want to
+ * know whether a key is its own.
+ *
+ * Shapes
+ * ------
+ * Where a key has a given word depends on which words it has, its shape, and
+ * to find out means to count bits.  Packets come in few shapes, so a thread
+ * numbers the shapes that it meets, and each of its masks remembers for each
+ * shape where its words are.  dp_key_set_shape() numbers a key; a key without
+ * number (0) is masked by counting bits.
+ *
+ * Thread safety
+ * -------------
+ * Keys belong to their thread.  A mask is immutable from creation until it is
+ * freed, which happens a grace period after its last flow has gone; but its
+ * positions and hits belong to the thread that owns the flow table.  Another
+ * thread uses keys without a shape, and then touches neither. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "flow.h"
+#include "openvswitch/types.h"
+#include "util.h"
+
+struct dp_packet;
+struct match;
+
+enum { DP_KEY_ZERO = FLOW_MAX_PACKET_U64S };
+
+struct dp_key {
+    uint32_t hash;          /* For the signature caches, from RSS if any. */
+    uint32_t shape;         /* Number of the shape, or 0. */
+    odp_port_t in_port;     /* The same as in 'mf'. */
+    uint32_t pad;
+    struct miniflow mf;
+    uint64_t words[DP_KEY_ZERO + 1]; /* Storage of 'mf's values; the last one
+                             * is zero if there is a shape: what an absent
+                             * word is. */
+};
+
+BUILD_ASSERT_DECL(offsetof(struct dp_key, words)
+                  == offsetof(struct dp_key, mf) + sizeof(struct miniflow));
+
+/* The shapes that a thread has met.  Number 0 is not used. */
+enum { DP_MAX_SHAPES = 16 };
+
+struct dp_shapes {
+    uint32_t n;                 /* Numbers in use, 0 included. */
+    uint32_t last;              /* Given last, most probably given next. */
+    struct flowmap maps[DP_MAX_SHAPES];
+};
+
+void dp_shapes_init(struct dp_shapes *shapes);
+void dp_key_find_shape(struct dp_shapes *shapes, struct dp_key *key);
+
+/* Numbers the shape of 'key', whose 'mf' is complete.  Owner thread only. */
+static inline void
+dp_key_set_shape(struct dp_shapes *shapes, struct dp_key *key)
+{
+    key->words[DP_KEY_ZERO] = 0;
+    if (OVS_LIKELY(flowmap_equal(shapes->maps[shapes->last], key->mf.map))) {
+        key->shape = shapes->last;
+    } else {
+        dp_key_find_shape(shapes, key);
+    }
+}
+
+/* A mask, in the form in which lookups use it. */
+struct dp_mask {
+    uint32_t hash;              /* Of maps and words: equal masks, equal hash. */
+    uint32_t n;                 /* Number of words. */
+    uint32_t hits;              /* Since the last ranking.  Owner thread. */
+    uint32_t known_shapes;      /* Bit i: row i of 'positions' is filled.
+                                 * Owner thread. */
+    odp_port_t in_port;         /* Of the classifier.  Constant once a flow
+                                 * has the mask. */
+    uint8_t *positions;         /* DP_MAX_SHAPES rows of 'n' indexes into a
+                                 * key's 'words'.  Owner thread. */
+    char *extra_info;           /* "miniflow_bits(a,b)", for flow dumps. */
+    struct miniflow mf;
+    uint64_t words[];           /* 'n' elements. */
+};
+
+BUILD_ASSERT_DECL(offsetof(struct dp_mask, words)
+                  == offsetof(struct dp_mask, mf) + sizeof(struct miniflow));
+
+/* Credits 'mask' with a packet that the classifier found by it.  Owner thread
+ * only. */
+static inline void
+dp_mask_credit(const struct dp_mask *mask)
+{
+    CONST_CAST(struct dp_mask *, mask)->hits++;
+}
+
+/* Takes 'flow' apart into 'key' without masking anything. 'key->hash' becomes
+ * a hash of all words; the key has no shape.  Words that no packet can have (registers, conjunction
+ * ids) must be zero in 'flow'. */
+void dp_key_from_flow(struct dp_key *key, const struct flow *flow);
+
+/* Makes the mask of 'match', without 'in_port' and without words that are of
+ * no meaning for a packet such as 'match->flow' (an IPv6 address for an ARP
+ * packet, say).  The caller frees it with dp_mask_destroy(). */
+struct dp_mask *dp_mask_create(const struct match *match);
+void dp_mask_destroy(struct dp_mask *);
+
+/* Gives a mask that is to stay what lookups and dumps need of it; before, it
+ * is good for no more than to be compared. */
+void dp_mask_complete(struct dp_mask *);
+
+bool dp_mask_equal(const struct dp_mask *, const struct dp_mask *);
+
+/* Expands 'mask' into 'masks', with 'in_port' exact again. */
+void dp_mask_expand(const struct dp_mask *mask, struct flow *masks);
+
+/* Stores 'flow' masked with 'mask' to 'words' (mask->n elements) and returns
+ * the hash under which a subtable files it. */
+uint32_t dp_mask_flow(const struct dp_mask *mask, const struct flow *flow,
+                      uint64_t *words);
+
+/* Returns the hash of 'key' masked with 'mask'.  Stores the masked words to
+ * 'words' (mask->n elements), so that a comparison need not mask again. */
+uint32_t dp_mask_key(const struct dp_mask *mask, const struct dp_key *key,
+                     uint64_t *words);
+
+/* Returns true if 'key' masked with 'mask' is equal to 'words'. */
+bool dp_mask_match(const struct dp_mask *mask, const struct dp_key *key,
+                   const uint64_t *words);
+
+#endif /* table/dp-key.h */

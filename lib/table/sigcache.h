@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef WEFT_TABLE_SIGCACHE_H
+#define WEFT_TABLE_SIGCACHE_H 1
+
+/* Signature cache: from the hash of a packet to the flow that it hit last.
+ *
+ * Problem
+ * -------
+ * Most packets belong to a flow that was looked up a moment ago.  A cache in
+ * front of the classifier answers them with one cache line.  It stores no
+ * keys and holds no references: an entry is a 32-bit signature (the packet's
+ * whole hash) and the 32-bit index of a flow, eight entries to a line, and a
+ * hit counts only when the flow itself says that the packet is its own
+ * (dp_flow_matches_key()).  So entries are never invalidated, and 8,192 of
+ * them take 64 kB.
+ *
+ * The exact-match cache (EMC) and the signature-match cache (SMC) of the
+ * userspace datapath are two instances that differ in size and in how eagerly
+ * they are filled.  There is no limit on the index: a flow that exists can be
+ * cached.
+ *
+ * Thread safety
+ * -------------
+ * None: a cache belongs to one thread, or to who holds its mutex. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "util.h"
+
+struct dp_key;
+struct dp_slab;
+struct dp_flow;
+
+enum { SIGCACHE_WAYS = 8 };
+
+struct sigcache_bucket {
+    uint32_t sigs[SIGCACHE_WAYS];
+    uint32_t indexes[SIGCACHE_WAYS]; /* 0: empty. */
+};
+
+BUILD_ASSERT_DECL(sizeof(struct sigcache_bucket) == CACHE_LINE_SIZE);
+
+struct sigcache {
+    struct sigcache_bucket *buckets; /* Null: the cache has no memory. */
+    uint32_t bucket_mask;
+    uint32_t sweep_pos;         /* Next bucket to sweep. */
+    size_t map_size;            /* Bytes mapped. */
+};
+
+/* Sizes are powers of 2, in entries. */
+enum {
+    SIGCACHE_MIN_ENTRIES = 1 << 10,
+    SIGCACHE_MAX_ENTRIES = 1 << 25,
+    SIGCACHE_EMC_ENTRIES = 1 << 13, /* Default of the EMC. */
+    SIGCACHE_SMC_ENTRIES = 1 << 20  /* Default of the SMC. */
+};
+
+/* Initializes 'cache' as a cache without memory, in which nothing is found and
+ * into which nothing is inserted. */
+void sigcache_init(struct sigcache *cache);
+
+/* Gives 'cache' memory for 'n_entries', which is zero (memory is given back)
+ * or a power of two from SIGCACHE_MIN_ENTRIES to SIGCACHE_MAX_ENTRIES.  What
+ * was in it is forgotten.  Returns 0, EINVAL for another number, or ENOMEM;
+ * then 'cache' is unchanged. */
+int sigcache_resize(struct sigcache *cache, uint32_t n_entries);
+
+void sigcache_destroy(struct sigcache *cache);
+
+/* Returns the number of entries that 'cache' has memory for. */
+uint32_t sigcache_n_entries(const struct sigcache *cache);
+
+/* Makes 'hash' lead to the flow 'index' from now on, at the cost of another
+ * entry of its bucket if it is full. */
+void sigcache_insert(struct sigcache *cache, uint32_t hash, uint32_t index);
+
+/* Forgets the entries of the next 'n_buckets' buckets that lead to flows
+ * which are dead, and returns their number. */
+unsigned int sigcache_sweep(struct sigcache *cache,
+                            const struct dp_slab *slab,
+                            unsigned int n_buckets);
+
+static inline const struct sigcache_bucket *
+sigcache_bucket(const struct sigcache *cache, uint32_t hash)
+{
+    return &cache->buckets[hash & cache->bucket_mask];
+}
+
+static inline bool
+sigcache_is_enabled(const struct sigcache *cache)
+{
+    return cache->buckets != NULL;
+}
+
+/* Returns the flow that 'key' hits in 'cache', or NULL. 'cache' must have
+ * memory.  The caller must not quiesce while it uses the flow. */
+struct dp_flow *sigcache_lookup(const struct sigcache *cache,
+                                const struct dp_slab *slab,
+                                const struct dp_key *key);
+
+#endif /* table/sigcache.h */
