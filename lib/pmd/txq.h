@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef WEFT_PMD_TXQ_H
+#define WEFT_PMD_TXQ_H 1
+
+/* Transmission: what a thread has under way to each port.
+ *
+ * A thread gathers the packets for a port in a batch and sends it when it is
+ * full, when its flush time has come, or when the thread has nothing else to
+ * do.  The time that sending takes is charged to the receive queues whose
+ * packets were sent.
+ *
+ * Each thread has its own 'struct pmd_txports', loaded from the list that the
+ * control side keeps (pmd->tx_ports) whenever the thread reloads.  A port is
+ * in 'send' if it has transmit queues and in 'tunnel' if it pushes and pops
+ * tunnel headers; it can be in both.
+ *
+ * Thread safety
+ * -------------
+ * Owner thread only (or who holds the non-PMD mutex). */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "dp-packet.h"
+#include "openvswitch/hmap.h"
+#include "openvswitch/types.h"
+
+struct dp_port;
+struct dp_rxq;
+struct pmd_thread;
+
+/* A thread that has not used its XPS queue for so long gives it back, us. */
+#define TXQ_XPS_TIMEOUT_US 500000LL
+
+struct pmd_txport {
+    struct hmap_node node;
+    struct dp_port *port;
+    int qid;                    /* TXQ_MODE_XPS: queue in use, or -1. */
+    long long last_used;        /* us; for giving 'qid' back. */
+    long long flush_time;       /* us; when 'batch' has waited long enough. */
+    struct dp_packet_batch batch;
+    struct dp_packet_batch *per_queue; /* TXQ_MODE_HASH: netdev_n_txq(). */
+    struct dp_rxq *rxqs[NETDEV_MAX_BURST]; /* Who to charge, per packet. */
+};
+
+struct pmd_txports {
+    struct hmap send;           /* 'struct pmd_txport's by port number. */
+    struct hmap tunnel;         /* Likewise. */
+    int n_pending;              /* Ports in 'send' whose batch has packets. */
+};
+
+void pmd_txports_init(struct pmd_txports *);
+
+/* Sends what waits, gives back all queues and empties 'pmd->txports'. */
+void pmd_txports_clear(struct pmd_thread *);
+
+/* Makes 'pmd->txports' from 'pmd->tx_ports', whose mutex is held. */
+void pmd_txports_load(struct pmd_thread *);
+
+struct pmd_txport *pmd_txports_find_send(const struct pmd_thread *,
+                                         odp_port_t);
+struct pmd_txport *pmd_txports_find_tunnel(const struct pmd_thread *,
+                                           odp_port_t);
+
+/* Queues the packets of 'batch', of which it takes ownership. Cut lengths have
+ * been applied. */
+void pmd_txport_queue(struct pmd_thread *, struct pmd_txport *,
+                      struct dp_packet_batch *batch);
+
+/* Sends what waits and is due at pmd->now, or all with 'force'.  Returns the
+ * number of packets sent. */
+int pmd_flush_output(struct pmd_thread *, bool force);
+
+/* Gives back XPS queues that have not been used for a while, or all. */
+void pmd_txports_revalidate_xps(struct pmd_thread *, bool all);
+
+#endif /* pmd/txq.h */
