@@ -14,12 +14,12 @@
 EXTRA_DIST = \
 	boot.sh \
 	build-aux/check-link-map \
-	build-aux/check-openvswitch \
 	build-aux/check-sanitizer \
 	build-aux/configure-openvswitch \
 	build-aux/openvswitch-targets.mk \
 	build-aux/relink-openvswitch \
-	build-aux/run-tests
+	build-aux/run-tests \
+	build-aux/run-testsuite
 
 OVS_MAKE = $(MAKE) -C openvswitch V=0
 OVS_TARGETS_MK = $(abs_srcdir)/build-aux/openvswitch-targets.mk

@@ -63,5 +63,8 @@ AC_DEFUN([WEFT_CHECK_DPDK],
          WEFT_SHIM_LIBS="-L`pwd`/lib -lweft-dpdk"
          weft_dpdk_summary="$weft_dpdk_version, without VDUSE queue limits"])])
    AM_CONDITIONAL([NEED_DPDK_SHIM], [test $weft_dpdk_shim = yes])
+   weft_dpdk_option=--with-dpdk
+   AS_IF([test $weft_dpdk = no], [weft_dpdk_option=--without-dpdk])
+   AC_SUBST([WEFT_DPDK_OPTION], [$weft_dpdk_option])
    AC_SUBST([DPDK_CFLAGS])
    AC_SUBST([WEFT_SHIM_LIBS])])

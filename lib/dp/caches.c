@@ -85,7 +85,7 @@ dp_netdev_cache_set_size(struct dpif *dpif, uint32_t level, uint32_t size)
     }
     if (size && (!IS_POW2(size) || size < SIGCACHE_MIN_ENTRIES
                  || size > SIGCACHE_MAX_ENTRIES)) {
-        VLOG_WARN_RL(&rl, "%s: %"PRIu32" is no valid number of entries for "
+        VLOG_WARN_RL(&rl, "%s: %"PRIu32" is not a valid number of entries for "
                      "the %s cache: it must be 0 or a power of 2 from %d to "
                      "%d", dp->name, size, cache_names[level],
                      SIGCACHE_MIN_ENTRIES, SIGCACHE_MAX_ENTRIES);

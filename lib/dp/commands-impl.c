@@ -304,12 +304,14 @@ count_subtables(struct pmd_thread *pmd, struct subtable_count *count)
 {
     struct dp_classifier *cls;
 
+    ovs_mutex_lock(&pmd->flows.mutex);
     CMAP_FOR_EACH (cls, node, &pmd->flows.classifiers) {
         size_t n = cmap_count(&cls->by_mask);
 
         count->n_classifiers += n > 0;
         count->n_subtables += n;
     }
+    ovs_mutex_unlock(&pmd->flows.mutex);
 }
 
 /* Counts the subtables of all threads; of those that poll, with 'pmd_only'. */

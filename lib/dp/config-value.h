@@ -51,15 +51,15 @@ enum { SLEEP_LIST_MAX_US = 10000 };
 
 /* Reads 'string', which may be null.  Elements that make no sense are left
  * out, and of several for the same core the last one counts.  Returns the
- * number of elements that were left out.  The caller destroys 'list'. */
+ * number of elements left out.  The caller destroys 'list'. */
 size_t sleep_list_parse(struct sleep_list *list, const char *string);
 void sleep_list_destroy(struct sleep_list *list);
 uint64_t sleep_list_get(const struct sleep_list *list, unsigned core_id);
 
 /* "pmd-rxq-affinity": "queue:core,...".  Stores to cores[i] the core of queue
  * i, OVS_CORE_UNSPEC if it has none, for i < n.  'string' may be null, queues
- * from n on are ignored.  Returns 0, or EINVAL if 'string' cannot be read; then
- * 'cores' is of no meaning. */
+ * from n on are ignored.  Returns 0, or EINVAL if 'string' cannot be read, in
+ * which case 'cores' is of no meaning. */
 int rxq_affinity_parse(const char *string, unsigned *cores, size_t n);
 
 #endif /* dp/config-value.h */

@@ -109,6 +109,9 @@ run_init(struct dp_run *run, const char *name, const struct dpif_class *class)
     atomic_init(&run->smc_entries, SIGCACHE_SMC_ENTRIES);
     atomic_init(&run->perf_metrics, false);
 
+    /* Before the lock, which a thread takes under the mutex of the keys when
+     * it ends. */
+    ovsthread_key_create(&run->pmd_key, NULL);
     fat_rwlock_init(&run->upcall_rwlock);
     fat_rwlock_wrlock(&run->upcall_rwlock);
 
@@ -118,14 +121,12 @@ run_init(struct dp_run *run, const char *name, const struct dpif_class *class)
 
     /* Execution can lead to an upcall, and that to another execution. */
     ovs_mutex_init_recursive(&run->non_pmd_mutex);
-    ovsthread_key_create(&run->pmd_key, NULL);
 }
 
 static void
 run_destroy(struct dp_run *run)
     OVS_NO_THREAD_SAFETY_ANALYSIS /* Upcalls are disabled: callbacks.c. */
 {
-    ovsthread_key_delete(run->pmd_key);
     ovs_mutex_destroy(&run->non_pmd_mutex);
 
     id_pool_destroy(run->tx_qid_pool);
@@ -134,14 +135,13 @@ run_destroy(struct dp_run *run)
     ovs_assert(fat_rwlock_tryrdlock(&run->upcall_rwlock));
     fat_rwlock_unlock(&run->upcall_rwlock);
     fat_rwlock_destroy(&run->upcall_rwlock);
+    ovsthread_key_delete(run->pmd_key);
 
     dp_bonds_destroy(&run->bonds);
     dp_meters_destroy(&run->meters);
     conntrack_destroy(run->conntrack);
 }
 
-/* Frees what is left once nobody can have a thread of 'dp' any more, whose
- * structure refers to it. */
 static void
 dp_netdev_free_memory(struct dp_netdev *dp)
 {
@@ -149,49 +149,17 @@ dp_netdev_free_memory(struct dp_netdev *dp)
     free(dp);
 }
 
-static void
-dp_netdev_free(struct dp_netdev *dp)
-    OVS_REQUIRES(dp_netdev_mutex)
-{
-    struct dp_port *port;
-
-    shash_find_and_delete(&dp_netdevs, dp->name);
-
-    ovs_rwlock_wrlock(&dp->port_rwlock);
-    HMAP_FOR_EACH_SAFE (port, node, &dp->ports) {
-        dp_netdev_remove_port(dp, port);
-    }
-    ovs_rwlock_unlock(&dp->port_rwlock);
-
-    dp_netdev_del_all_pmds(dp, true);
-    dp_netdev_offload_drain();
-    cmap_destroy(&dp->poll_threads);
-    run_destroy(&dp->run);
-
-    seq_destroy(dp->reconfigure_seq);
-    seq_destroy(dp->port_seq);
-    hmap_destroy(&dp->ports);
-    ovs_rwlock_destroy(&dp->port_rwlock);
-    free(dp->max_sleep_list);
-    free(dp->pmd_cpu_mask);
-    ovsrcu_postpone(dp_netdev_free_memory, dp);
-}
-
-/* Makes the datapath 'name', with the thread's structure for those who are no
- * PMD threads and with its local port. */
-static int
-dp_netdev_create(const char *name, const struct dpif_class *class,
-                 struct dp_netdev **dpp)
-    OVS_REQUIRES(dp_netdev_mutex)
+/* Makes a datapath that nobody can find yet, without threads and ports.
+ *
+ * Upcalls of a new datapath are disabled, which means that the caller holds a
+ * lock from here on, until he enables them.  dp_netdev_mutex is taken within
+ * that lock (a datapath with upcalls disabled can be closed), so not held
+ * here. */
+static struct dp_netdev *
+dp_netdev_new(const char *name, const struct dpif_class *class)
+    OVS_EXCLUDED(dp_netdev_mutex)
 {
     struct dp_netdev *dp = xzalloc(sizeof *dp);
-    int error;
-
-    /* Measuring the frequency takes a while, which is better spent now than
-     * in a thread that polls.  Tests need not wait for it. */
-    if (!dp_netdev_class_is_dummy(class)) {
-        pmd_perf_tsc_hz();
-    }
 
     *CONST_CAST(const char **, &dp->name) = xstrdup(name);
     *CONST_CAST(const struct dpif_class **, &dp->class) = class;
@@ -208,21 +176,72 @@ dp_netdev_create(const char *name, const struct dpif_class *class,
     dp->reconfigure_seq = seq_create();
     dp->last_reconfigure_seq = seq_read(dp->reconfigure_seq);
     dp->last_tnl_conf_seq = seq_read(tnl_conf_seq);
-    shash_add(&dp_netdevs, name, dp);
+
+    /* Measured once, which takes a while.  Better now than with locks held. */
+    pmd_perf_tsc_hz();
+    return dp;
+}
+
+/* Frees what dp_netdev_new() made.  The memory itself stays as long as
+ * somebody may have a thread's structure, which refers to it. */
+static void
+dp_netdev_free(struct dp_netdev *dp)
+{
+    run_destroy(&dp->run);
+    cmap_destroy(&dp->poll_threads);
+    seq_destroy(dp->reconfigure_seq);
+    seq_destroy(dp->port_seq);
+    hmap_destroy(&dp->ports);
+    ovs_rwlock_destroy(&dp->port_rwlock);
+    free(dp->max_sleep_list);
+    free(dp->pmd_cpu_mask);
+    ovsrcu_postpone(dp_netdev_free_memory, dp);
+}
+
+/* Takes down a datapath that was up, and frees it. */
+static void
+dp_netdev_take_down(struct dp_netdev *dp)
+    OVS_REQUIRES(dp_netdev_mutex)
+{
+    shash_find_and_delete(&dp_netdevs, dp->name);
+
+    ovs_rwlock_wrlock(&dp->port_rwlock);
+    /* Not an iteration: the reconfiguration may remove others as well. */
+    while (!hmap_is_empty(&dp->ports)) {
+        struct dp_port *port = CONTAINER_OF(hmap_first(&dp->ports),
+                                            struct dp_port, node);
+
+        dp_netdev_remove_port(dp, port);
+    }
+    ovs_rwlock_unlock(&dp->port_rwlock);
+
+    dp_netdev_del_all_pmds(dp, true);
+    dp_netdev_offload_drain();
+    dp_netdev_free(dp);
+}
+
+/* Gives 'dp' the structure for all who are no PMD threads, and its local port,
+ * and lets it be found.  If that fails 'dp' is freed. */
+static int
+dp_netdev_bring_up(struct dp_netdev *dp)
+    OVS_REQUIRES(dp_netdev_mutex)
+{
+    int error;
+
+    shash_add(&dp_netdevs, dp->name, dp);
 
     ovs_rwlock_wrlock(&dp->port_rwlock);
     /* The first thread, so that it gets transmit queue 0. */
     dp_netdev_add_pmd(dp, NON_PMD_CORE_ID, OVS_NUMA_UNSPEC);
-    error = dp_netdev_create_port(dp, name,
-                                  dp_netdev_port_open_type(class, "internal"),
+    error = dp_netdev_create_port(dp, dp->name,
+                                  dp_netdev_port_open_type(dp->class,
+                                                           "internal"),
                                   ODPP_LOCAL);
     ovs_rwlock_unlock(&dp->port_rwlock);
 
     if (error) {
-        dp_netdev_free(dp);
-        dp = NULL;
+        dp_netdev_take_down(dp);
     }
-    *dpp = dp;
     return error;
 }
 
@@ -246,23 +265,29 @@ int
 dp_netdev_open(const struct dpif_class *class, const char *name, bool create,
                struct dpif **dpifp)
 {
+    struct dp_netdev *new = create ? dp_netdev_new(name, class) : NULL;
     struct dp_netdev *dp;
     int error;
 
     ovs_mutex_lock(&dp_netdev_mutex);
     dp = dp_netdev_find(name);
-    if (!dp) {
-        error = create ? dp_netdev_create(name, class, &dp) : ENODEV;
-    } else if (dp->class != class) {
-        error = EINVAL;
+    if (dp) {
+        error = dp->class != class ? EINVAL : create ? EEXIST : 0;
+    } else if (new) {
+        dp = new;
+        new = NULL;
+        error = dp_netdev_bring_up(dp);
     } else {
-        error = create ? EEXIST : 0;
+        error = ENODEV;
     }
     if (!error) {
         *dpifp = dpif_netdev_create(dp);
     }
     ovs_mutex_unlock(&dp_netdev_mutex);
 
+    if (new) {
+        dp_netdev_free(new);
+    }
     return error;
 }
 
@@ -271,7 +296,7 @@ void
 dp_netdev_unref(struct dp_netdev *dp)
 {
     if (ovs_refcount_unref_relaxed(&dp->ref_cnt) == 1) {
-        dp_netdev_free(dp);
+        dp_netdev_take_down(dp);
     }
 }
 

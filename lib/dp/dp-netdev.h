@@ -11,6 +11,7 @@
  *
  * Locks, outermost first
  * ----------------------
+ *    dp->run.upcall_rwlock   (for writing, while upcalls are disabled)
  *    dp_netdev_mutex         (all datapaths)
  *    dp->port_rwlock         (ports)
  *    dp->run.bonds.mutex
@@ -145,7 +146,8 @@ const char *dp_netdev_port_open_type(const struct dpif_class *,
                                      const char *type);
 int dp_netdev_port_add(struct dpif *, struct netdev *, odp_port_t *port_nop);
 int dp_netdev_port_del(struct dpif *, odp_port_t);
-int dp_netdev_port_set_config(struct dpif *, odp_port_t, const struct smap *);
+int dp_netdev_port_set_config(struct dpif *, odp_port_t,
+                              const struct smap *); /* port-config.c */
 int dp_netdev_port_query_by_number(const struct dpif *, odp_port_t,
                                    struct dpif_port *);
 int dp_netdev_port_query_by_name(const struct dpif *, const char *devname,
@@ -179,7 +181,10 @@ void dp_netdev_renumber_port(struct dp_netdev *dp, struct dp_port *,
                              odp_port_t port_no)
     OVS_REQ_WRLOCK(dp->port_rwlock);
 
-/* reconfigure.c, sched.c, balance.c, sleep.c, config.c */
+/* reconfigure.c, sched.c, balance.c, sleep.c, config.c, run.c */
+
+/* Makes threads, ports and queues what the user wants them to be, in the main
+ * thread.  A port that cannot be configured is removed and freed. */
 void dp_netdev_reconfigure(struct dp_netdev *dp)
     OVS_REQ_WRLOCK(dp->port_rwlock);
 bool dp_netdev_ports_need_restart(const struct dp_netdev *dp)
@@ -193,7 +198,9 @@ const char *rxq_assign_name(enum rxq_assign);
 /* Main thread, each run: balances if it is time. */
 void dp_netdev_balance_run(struct dp_netdev *dp, long long now)
     OVS_REQ_RDLOCK(dp->port_rwlock);
+/* Main thread: wakes it up in time for that. */
 void dp_netdev_balance_wait(const struct dp_netdev *dp);
+/* Turns balancing on or off.  Logs a change, or the settings in any case. */
 void dp_netdev_balance_set(struct dp_netdev *dp, bool enable,
                            bool always_log);
 /* Tells all threads the load from which they count as overloaded. */
@@ -228,8 +235,8 @@ void dp_netdev_pmd_flush_flows(struct pmd_thread *);
 extern const struct dp_run_hooks dp_offload_hooks;
 int dp_netdev_offload_stats_get(struct dpif *, struct netdev_custom_stats *);
 /* Waits until nothing is left to be done for 'port', which no thread uses any
- * more, and takes all rules out of its device.  Releases 'port_rwlock' for some
- * time. */
+ * more, and takes all rules out of its device.  Releases 'port_rwlock' for
+ * some time. */
 void dp_netdev_offload_flush(struct dp_netdev *dp, struct dp_port *port)
     OVS_REQ_WRLOCK(dp->port_rwlock);
 /* Waits until all that was asked for so far is done.  To be called before a
@@ -241,7 +248,8 @@ bool dp_netdev_offload_flow_stats(const struct dp_netdev *dp, struct dp_flow *,
                                   struct dpif_flow_attrs *);
 
 /* callbacks.c: what the upper layer wants to be called for. */
-void dp_netdev_register_purge_cb(struct dpif *, dp_purge_callback *, void *aux);
+void dp_netdev_register_purge_cb(struct dpif *, dp_purge_callback *,
+                                 void *aux);
 void dp_netdev_register_upcall_cb(struct dpif *, upcall_callback *, void *aux);
 void dp_netdev_enable_upcall(struct dpif *);
 void dp_netdev_disable_upcall(struct dpif *);

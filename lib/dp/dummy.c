@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* The dummy datapath: this datapath under other names, for tests.  Port numbers
- * follow port names and internal ports are no devices of the system. */
+/* The dummy datapath: this datapath under other names, for tests.  Port
+ * numbers follow port names and internal ports are no devices of the
+ * system. */
 
 #include <config.h>
 

@@ -10,15 +10,16 @@
 #include "odp-util.h"
 #include "openvswitch/dynamic-string.h"
 #include "openvswitch/ofpbuf.h"
+#include "packets.h"
 #include "pmd/flow-log.h"
 #include "table/dp-flow.h"
 
 #include "sync/dp-log.h"
 
-/* All that conntrack of this datapath can say about a packet.  A flow that
- * asks for another bit could never match. */
-#define CT_STATE_KNOWN (CS_TRACKED | CS_NEW | CS_ESTABLISHED | CS_RELATED     \
-                        | CS_REPLY_DIR | CS_INVALID | CS_SRC_NAT | CS_DST_NAT)
+/* A flow that asks for a conntrack state which this datapath does not have
+ * could never match.  But it has all that there are. */
+BUILD_ASSERT_DECL(CS_SUPPORTED_MASK == UINT8_MAX);
+BUILD_ASSERT_DECL(sizeof ((struct flow *) NULL)->ct_state == sizeof(uint8_t));
 
 int
 flow_convert_key(const struct nlattr *key, size_t key_len, bool probe,
@@ -27,7 +28,7 @@ flow_convert_key(const struct nlattr *key, size_t key_len, bool probe,
     static struct vlog_rate_limit rl = VLOG_RATE_LIMIT_INIT(1, 5);
 
     if (!odp_flow_key_to_flow(key, key_len, flow, NULL)) {
-        return flow->ct_state & ~(uint32_t) CT_STATE_KNOWN ? EINVAL : 0;
+        return 0;
     }
 
     /* What the upper layer cannot express it should not have sent. */
@@ -118,12 +119,16 @@ put_match_and_actions(const struct dp_flow *flow, struct ofpbuf *key_buf,
     odp_flow_key_from_flow(&parms, key_buf);
     out->key_len = key_buf->size - key_ofs;
 
+    /* The mask is made with an eye on the key, which must not move. */
+    if (mask_buf == key_buf) {
+        ofpbuf_prealloc_tailroom(mask_buf, sizeof(struct odputil_keybuf));
+    }
     uint32_t mask_ofs = mask_buf->size;
     parms.key_buf = key_buf;
     odp_flow_key_from_mask(&parms, mask_buf);
     out->mask_len = mask_buf->size - mask_ofs;
 
-    /* Only now: a buffer moves when it grows, and both can be one. */
+    /* Only now: a buffer can move when it grows. */
     out->key = ofpbuf_at_assert(key_buf, key_ofs, out->key_len);
     out->mask = ofpbuf_at_assert(mask_buf, mask_ofs, out->mask_len);
 

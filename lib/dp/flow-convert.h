@@ -5,7 +5,8 @@
 /* Between the flows of this datapath and the form in which the control side
  * speaks of them, which is Netlink attributes and 'struct dpif_flow'.
  *
- * Thread-safe.  Where a flow is read, the caller must not quiesce meanwhile. */
+ * Thread-safe.  Where a flow is read, the caller must not quiesce
+ * meanwhile. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,8 +22,8 @@ struct flow_wildcards;
 struct nlattr;
 struct ofpbuf;
 
-/* Reads the 'key_len' bytes of attributes at 'key' into '*flow'.  Returns 0, or
- * EINVAL if they make no flow that this datapath can match, which is logged
+/* Reads the 'key_len' bytes of attributes at 'key' into '*flow'.  Returns 0,
+ * or EINVAL if they make no flow that this datapath can match, which is logged
  * unless 'probe' (the caller only wants to know). */
 int flow_convert_key(const struct nlattr *key, size_t key_len, bool probe,
                      struct flow *flow);
@@ -39,8 +40,8 @@ void flow_convert_stats(const struct dp_netdev *, struct dp_flow *flow,
                         struct dpif_flow_stats *stats,
                         struct dpif_flow_attrs *attrs);
 
-/* Describes 'flow' in '*out'.  Its key is appended to 'key_buf' and its mask to
- * 'mask_buf', which can be one and the same; 'out' points into them, and
+/* Describes 'flow' in '*out'.  Its key is appended to 'key_buf' and its mask
+ * to 'mask_buf', which can be one and the same; 'out' points into them, and
  * directly to the actions of 'flow', which are there until the caller
  * quiesces.  With 'terse' there is neither of these. */
 void flow_convert_to_dpif(const struct dp_netdev *, struct dp_flow *flow,

@@ -2,9 +2,9 @@
 
 /* What the upper layer does to flows: put, get, delete and flush.
  *
- * Every thread has a flow table of its own.  An operation names a thread by its
- * core, or means all of them (PMD_ID_NULL); then it succeeds only if it did for
- * each, and statistics add up. */
+ * Every thread has a flow table of its own.  An operation names a thread by
+ * its core, or means all of them (PMD_ID_NULL); then it succeeds only if it
+ * did for each, and statistics add up. */
 
 #include <config.h>
 

@@ -6,10 +6,10 @@
  *
  * Problem
  * -------
- * A device that matches a megaflow by itself puts a 32-bit mark on its packets,
- * and the thread that receives one finds its flow by the mark instead of by the
- * headers.  Several threads may have the same megaflow, each with a flow of its
- * own; the device knows one rule, with one mark.
+ * A device that matches a megaflow by itself puts a 32-bit mark on its
+ * packets, and the thread that receives one finds its flow by the mark instead
+ * of by the headers.  Several threads may have the same megaflow, each with a
+ * flow of its own; the device knows one rule, with one mark.
  *
  * So a mark belongs to a megaflow of a datapath, and has a link for each flow
  * that it stands for.  The last link that goes takes the mark with it.
@@ -36,8 +36,8 @@
  *
  * Thread safety
  * -------------
- * All functions may be called by any thread.  offload_mark_find_flow() takes no
- * lock; its caller must not quiesce while it uses the flow. */
+ * All functions may be called by any thread.  offload_mark_find_flow() takes
+ * no lock; its caller must not quiesce while it uses the flow. */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Ports of a datapath, as the upper layer adds, removes and lists them.  (Their
- * configuration is in port-config.c.)
+/* Ports of a datapath, as the upper layer adds, removes and lists them.
+ * (Their configuration is in port-config.c.)
  *
  * A change of the set of ports takes effect in a reconfiguration
  * (reconfigure.c), which may throw out a port whose device does not work. */

@@ -15,8 +15,8 @@
 #include <stdint.h>
 
 #include "dp-packet.h"
+#include "table/dp-flow.h"
 
-struct dp_flow;
 struct pmd_thread;
 
 struct flow_batch {
@@ -37,9 +37,36 @@ flow_batches_init(struct flow_batches *fb)
     fb->n = 0;
 }
 
-/* Appends 'packet', which hit 'flow', to the flow's batch. */
-void flow_batches_add(struct flow_batches *, struct dp_flow *flow,
-                      struct dp_packet *packet, uint16_t tcp_flags);
+/* Begins a batch for 'flow', and returns it. */
+static inline struct flow_batch *
+flow_batches_begin(struct flow_batches *fb, struct dp_flow *flow)
+{
+    struct flow_batch *batch = &fb->batches[fb->n++];
+
+    batch->flow = flow;
+    batch->n_bytes = 0;
+    batch->tcp_flags = 0;
+    dp_packet_batch_init(&batch->packets);
+    flow->batch = batch;
+    return batch;
+}
+
+/* Appends 'packet', which hit 'flow', to the flow's batch.  There are no more
+ * than NETDEV_MAX_BURST packets between flow_batches_init() and
+ * flow_batches_execute(), so that there is room for all. */
+static inline void
+flow_batches_add(struct flow_batches *fb, struct dp_flow *flow,
+                 struct dp_packet *packet, uint16_t tcp_flags)
+{
+    struct flow_batch *batch = flow->batch;
+
+    if (!batch) {
+        batch = flow_batches_begin(fb, flow);
+    }
+    batch->n_bytes += dp_packet_size(packet);
+    batch->tcp_flags |= tcp_flags;
+    batch->packets.packets[batch->packets.count++] = packet;
+}
 
 /* Accounts and executes all batches, in the order of their first packets. */
 void flow_batches_execute(struct flow_batches *, struct pmd_thread *);

@@ -173,9 +173,11 @@ burst_salt(const struct pmd_thread *pmd, const struct pmd_burst *b)
     return hash_2words(odp_to_u32(b->in_port), pmd->recirc_depth);
 }
 
-/* Makes the keys. */
+/* Makes the keys, and asks the memory for what the EMC knows of them if
+ * 'emc' is not null. */
 static void
-burst_parse(struct pmd_thread *pmd, struct pmd_burst *b)
+burst_parse(struct pmd_thread *pmd, struct pmd_burst *b,
+            const struct sigcache *emc)
 {
     const uint32_t salt = burst_salt(pmd, b);
     const struct pmd_parse_impl *impl;
@@ -202,6 +204,9 @@ burst_parse(struct pmd_thread *pmd, struct pmd_burst *b)
             dp_packet_set_rss_hash(packet, hash);
         }
         key->hash = hash ^ salt;
+        if (emc) {
+            OVS_PREFETCH(sigcache_bucket(emc, key->hash));
+        }
         key->in_port = b->in_port;
         dp_key_set_shape(&pmd->flows.shapes, key);
         b->packets[b->slot[i]].tcp_flags = miniflow_get_tcp_flags(&key->mf);
@@ -241,26 +246,19 @@ credit_mask(const struct dp_flow *flow)
     }
 }
 
-/* Looks all keys up and counts.  With 'use_caches' false only the classifier
- * is asked.  Returns the number of packets without a flow. */
+/* Looks all keys up in 'tables' and counts.  Returns the number of packets
+ * without a flow. */
 static size_t
-burst_lookup(struct pmd_thread *pmd, struct pmd_burst *b, bool use_caches)
+burst_lookup(struct pmd_thread *pmd, struct pmd_burst *b,
+             const struct lookup_tables *tables)
 {
     const size_t n = dp_packet_batch_size(&b->keyed);
-    const struct lookup_tables tables = {
-        .emc = (use_caches && pmd->emc_insert_min
-                && sigcache_is_enabled(&pmd->emc) ? &pmd->emc : NULL),
-        .smc = (use_caches && pmd->smc_enabled
-                && sigcache_is_enabled(&pmd->smc) ? &pmd->smc : NULL),
-        .slab = pmd->flows.slab,
-        .cls = dp_flow_table_get_classifier(&pmd->flows, b->in_port),
-    };
     size_t n_from[LOOKUP_CLASSIFIER + 1] = { 0 };
     const struct pmd_input_impl *impl;
     unsigned int n_subtables;
 
     atomic_read_relaxed(&pmd->input_impl, &impl);
-    n_subtables = impl->pass(&tables, b->keys, n, b->results);
+    n_subtables = impl->pass(tables, b->keys, n, b->results);
     if (OVS_UNLIKELY(pmd_subtable_impl_in_use()->validate)) {
         burst_validate(pmd, b);
     }
@@ -390,14 +388,32 @@ burst_execute(struct pmd_thread *pmd, struct pmd_burst *b)
     flow_batches_execute(&b->batches, pmd);
 }
 
+/* Returns the tables to ask, without the caches unless 'use_caches'. */
+static struct lookup_tables
+burst_tables(const struct pmd_thread *pmd, const struct pmd_burst *b,
+             bool use_caches)
+{
+    bool emc = pmd->emc_insert_min && sigcache_is_enabled(&pmd->emc);
+    bool smc = pmd->smc_enabled && sigcache_is_enabled(&pmd->smc);
+
+    return (struct lookup_tables) {
+        .emc = use_caches && emc ? &pmd->emc : NULL,
+        .smc = use_caches && smc ? &pmd->smc : NULL,
+        .slab = pmd->flows.slab,
+        .cls = dp_flow_table_get_classifier(&pmd->flows, b->in_port),
+    };
+}
+
 /* The walk from the keys on. */
 static void
 burst_run(struct pmd_thread *pmd, struct pmd_burst *b, bool use_caches)
 {
     burst_collect(b);
     if (!dp_packet_batch_is_empty(&b->keyed)) {
-        burst_parse(pmd, b);
-        if (OVS_UNLIKELY(burst_lookup(pmd, b, use_caches))) {
+        struct lookup_tables tables = burst_tables(pmd, b, use_caches);
+
+        burst_parse(pmd, b, tables.emc);
+        if (OVS_UNLIKELY(burst_lookup(pmd, b, &tables))) {
             burst_upcall(pmd, b);
         }
         burst_learn(pmd, b);
@@ -416,7 +432,7 @@ pmd_input(struct pmd_thread *pmd, struct dp_packet_batch *batch,
     b->in_port = port_no;
     burst_admit(b, batch, true);
     if (OVS_UNLIKELY(netdev_is_flow_api_enabled())
-        && pmd->run->hooks && pmd->run->hooks->hw_flow) {
+        && pmd->run->hooks->hw_flow) {
         burst_ask_hardware(pmd, b);
     }
     if (simple) {

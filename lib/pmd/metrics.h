@@ -25,8 +25,8 @@
  * Thread safety
  * -------------
  * pmd_metrics_clear() and the functions that format require 'clear_mutex' of
- * the pmd_perf and may run in any thread.  pmd_metrics_log_set() and the command may too.
- * All others belong to the owner. */
+ * the pmd_perf and may run in any thread.  pmd_metrics_log_set() and the
+ * command may run in any thread, too.  All others belong to the owner. */
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -203,54 +203,74 @@ pmd_reload_wait(struct pmd_thread *pmd)
 
 /* Lists of the control side. */
 
-void
-pmd_poll_list_add(struct pmd_thread *pmd, struct dp_rxq *rxq)
+static bool
+poll_list_has(const struct pmd_thread *pmd, const struct dp_rxq *rxq)
+    OVS_REQUIRES(pmd->port_mutex)
 {
-    uint32_t hash = hash_pointer(rxq, 0);
-    struct pmd_poll *poll;
+    const struct pmd_poll *poll;
 
-    HMAP_FOR_EACH_WITH_HASH (poll, node, hash, &pmd->poll_list) {
+    HMAP_FOR_EACH_IN_BUCKET (poll, node, hash_pointer(rxq, 0),
+                             &pmd->poll_list) {
         if (poll->rxq == rxq) {
-            return;
+            return true;
         }
     }
-    poll = xmalloc(sizeof *poll);
-    poll->rxq = rxq;
-    hmap_insert(&pmd->poll_list, &poll->node, hash);
-    pmd->need_reload = true;
+    return false;
 }
 
 void
-pmd_poll_list_remove(struct pmd_thread *pmd, struct pmd_poll *poll)
+pmd_poll_list_add(struct pmd_thread *pmd, struct dp_rxq *rxq)
 {
-    hmap_remove(&pmd->poll_list, &poll->node);
-    free(poll);
-    pmd->need_reload = true;
+    if (!poll_list_has(pmd, rxq)) {
+        struct pmd_poll *poll = xzalloc(sizeof *poll);
+
+        pmd->need_reload = true;
+        poll->rxq = rxq;
+        hmap_insert(&pmd->poll_list, &poll->node, hash_pointer(rxq, 0));
+    }
+}
+
+static bool
+tx_ports_have(const struct pmd_thread *pmd, odp_port_t port_no)
+    OVS_REQUIRES(pmd->port_mutex)
+{
+    const struct pmd_tx_port_ref *ref;
+
+    HMAP_FOR_EACH_IN_BUCKET (ref, node, dp_port_hash(port_no),
+                             &pmd->tx_ports) {
+        if (ref->port->port_no == port_no) {
+            return true;
+        }
+    }
+    return false;
 }
 
 void
 pmd_tx_ports_add(struct pmd_thread *pmd, struct dp_port *port)
 {
-    uint32_t hash = dp_port_hash(port->port_no);
-    struct pmd_tx_port_ref *ref;
+    if (!tx_ports_have(pmd, port->port_no)) {
+        struct pmd_tx_port_ref *ref = xzalloc(sizeof *ref);
 
-    HMAP_FOR_EACH_WITH_HASH (ref, node, hash, &pmd->tx_ports) {
-        if (ref->port->port_no == port->port_no) {
-            return;
-        }
+        pmd->need_reload = true;
+        ref->port = port;
+        hmap_insert(&pmd->tx_ports, &ref->node, dp_port_hash(port->port_no));
     }
-    ref = xmalloc(sizeof *ref);
-    ref->port = port;
-    hmap_insert(&pmd->tx_ports, &ref->node, hash);
+}
+
+void
+pmd_poll_list_remove(struct pmd_thread *pmd, struct pmd_poll *poll)
+{
     pmd->need_reload = true;
+    hmap_remove(&pmd->poll_list, &poll->node);
+    free(poll);
 }
 
 void
 pmd_tx_ports_remove(struct pmd_thread *pmd, struct pmd_tx_port_ref *ref)
 {
+    pmd->need_reload = true;
     hmap_remove(&pmd->tx_ports, &ref->node);
     free(ref);
-    pmd->need_reload = true;
 }
 
 void

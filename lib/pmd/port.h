@@ -49,8 +49,6 @@ struct dp_rxq {
      * thread, read by the control side; all relaxed, each a number for
      * itself. */
     atomic_ullong cycles_current;   /* In the running interval. */
-    atomic_ullong cycles_history;   /* Sum over the intervals at the time of
-                                     * the last scheduling: control side. */
     atomic_ullong cycles_interval[RXQ_INTERVALS];
     atomic_count interval_idx;      /* Counts intervals; modulo RXQ_INTERVALS
                                      * it is the next to be written. */

@@ -15,6 +15,7 @@
 void
 pmd_txports_init(struct pmd_txports *txports)
 {
+    memset(txports->direct, 0, sizeof txports->direct);
     hmap_init(&txports->send);
     hmap_init(&txports->tunnel);
     txports->n_pending = 0;
@@ -26,7 +27,7 @@ txport_find(const struct hmap *ports, odp_port_t port_no)
     struct pmd_txport *txport;
 
     HMAP_FOR_EACH_IN_BUCKET (txport, node, dp_port_hash(port_no), ports) {
-        if (txport->port->port_no == port_no) {
+        if (txport->port_no == port_no) {
             return txport;
         }
     }
@@ -36,7 +37,11 @@ txport_find(const struct hmap *ports, odp_port_t port_no)
 struct pmd_txport *
 pmd_txports_find_send(const struct pmd_thread *pmd, odp_port_t port_no)
 {
-    return txport_find(&pmd->txports.send, port_no);
+    uint32_t n = odp_to_u32(port_no);
+
+    return (OVS_LIKELY(n < TXQ_N_DIRECT)
+            ? pmd->txports.direct[n]
+            : txport_find(&pmd->txports.send, port_no));
 }
 
 struct pmd_txport *
@@ -45,12 +50,13 @@ pmd_txports_find_tunnel(const struct pmd_thread *pmd, odp_port_t port_no)
     return txport_find(&pmd->txports.tunnel, port_no);
 }
 
-static void
+static struct pmd_txport *
 txport_add(struct hmap *ports, struct dp_port *port)
 {
     struct pmd_txport *txport = xzalloc(sizeof *txport);
 
     txport->port = port;
+    txport->port_no = port->port_no;
     txport->qid = -1;
     dp_packet_batch_init(&txport->batch);
     if (port->txq_mode == TXQ_MODE_HASH) {
@@ -58,6 +64,7 @@ txport_add(struct hmap *ports, struct dp_port *port)
                                     sizeof *txport->per_queue);
     }
     hmap_insert(ports, &txport->node, dp_port_hash(port->port_no));
+    return txport;
 }
 
 static void
@@ -77,6 +84,7 @@ pmd_txports_clear(struct pmd_thread *pmd)
 {
     pmd_flush_output(pmd, true);
     pmd_txports_revalidate_xps(pmd, true);
+    memset(pmd->txports.direct, 0, sizeof pmd->txports.direct);
     txports_empty(&pmd->txports.send);
     txports_empty(&pmd->txports.tunnel);
 }
@@ -95,7 +103,12 @@ pmd_txports_load(struct pmd_thread *pmd)
             txport_add(&pmd->txports.tunnel, port);
         }
         if (netdev_n_txq(port->netdev)) {
-            txport_add(&pmd->txports.send, port);
+            struct pmd_txport *txport = txport_add(&pmd->txports.send, port);
+            uint32_t n = odp_to_u32(port->port_no);
+
+            if (n < TXQ_N_DIRECT) {
+                pmd->txports.direct[n] = txport;
+            }
         }
     }
 }

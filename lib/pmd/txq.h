@@ -34,6 +34,7 @@ struct pmd_thread;
 
 struct pmd_txport {
     struct hmap_node node;
+    odp_port_t port_no;         /* Of 'port'. */
     struct dp_port *port;
     int qid;                    /* TXQ_MODE_XPS: queue in use, or -1. */
     long long last_used;        /* us; for giving 'qid' back. */
@@ -43,7 +44,12 @@ struct pmd_txport {
     struct dp_rxq *rxqs[NETDEV_MAX_BURST]; /* Who to charge, per packet. */
 };
 
+/* Ports with numbers below this are found without a search. */
+enum { TXQ_N_DIRECT = 256 };
+
 struct pmd_txports {
+    struct pmd_txport *direct[TXQ_N_DIRECT]; /* Of 'send', null if there is
+                                              * none. */
     struct hmap send;           /* 'struct pmd_txport's by port number. */
     struct hmap tunnel;         /* Likewise. */
     int n_pending;              /* Ports in 'send' whose batch has packets. */

@@ -55,7 +55,7 @@
 
 #include "ovs-rcu.h"
 
-#include <errno.h>
+#include <sched.h>
 #include <time.h>
 
 #include "fatal-signal.h"
@@ -76,7 +76,9 @@ VLOG_DEFINE_THIS_MODULE(ovs_rcu);
 /* How often urcu looks for parcels that nobody announced, in milliseconds. */
 #define POLLED_BOX_MS 50
 
-/* Bounds for the sleep between two looks at the readers, in nanoseconds. */
+/* For so long a thread in a hurry looks at the readers again and again before
+ * it sleeps, and bounds for the sleep between two looks, in nanoseconds. */
+#define LOOK_NS (10 * 1000)
 #define NAP_MIN_NS (20 * 1000)
 #define NAP_MAX_NS (10 * 1000 * 1000)
 
@@ -408,11 +410,15 @@ grace_account(long long int elapsed_ns)
     }
 }
 
-/* Sleeps for 'ns' nanoseconds. */
+/* Sleeps between two looks, 'elapsed' nanoseconds after the first. */
 static void
-grace_nap(long long int ns)
+grace_nap(long long int elapsed, bool hurry)
 {
-    if (ns < 1000000) {
+    long long int ns = MIN(MAX(elapsed / 8, NAP_MIN_NS), NAP_MAX_NS);
+
+    if (hurry && elapsed < LOOK_NS) {
+        sched_yield();
+    } else if (ns < 1000000) {
         struct timespec ts = { .tv_nsec = ns };
 
         nanosleep(&ts, NULL);
@@ -425,9 +431,9 @@ grace_nap(long long int ns)
 }
 
 /* Waits for a grace period.  The calling thread must be quiescent, or it waits
- * for itself. */
+ * for itself.  'hurry' says that somebody waits for it to return. */
 static void
-grace_wait(void)
+grace_wait(bool hurry)
 {
     uint64_t epoch = grace_begin();
     long long int start = monotonic_ns();
@@ -436,7 +442,7 @@ grace_wait(void)
     char name[16];
 
     while (!grace_is_over(epoch, name, sizeof name)) {
-        grace_nap(MIN(MAX(elapsed / 8, NAP_MIN_NS), NAP_MAX_NS));
+        grace_nap(elapsed, hurry);
 
         elapsed = monotonic_ns() - start;
         if (elapsed / 1000000 >= threshold) {
@@ -470,6 +476,16 @@ parcel_call(struct parcel *parcel)
     free(parcel);
 }
 
+static void
+synchronize(bool hurry)
+{
+    if (!single_threaded()) {
+        ovsrcu_quiesce_start();
+        grace_wait(hurry);
+        ovsrcu_quiesce_end();
+    }
+}
+
 /* Takes all parcels out of the box, waits for a grace period unless this is
  * the only thread, and calls what is in them.  Returns false if there was
  * nothing.  Only one thread at a time may get here: the only one, urcu, or the
@@ -483,7 +499,7 @@ call_postponed(void)
     if (!node) {
         return false;
     }
-    ovsrcu_synchronize();
+    synchronize(false);         /* The longer, the more in one go. */
 
     for (; node; node = next) {
         next = node->next;
@@ -674,11 +690,7 @@ ovsrcu_is_quiescent(void)
 void
 ovsrcu_synchronize(void)
 {
-    if (!single_threaded()) {
-        ovsrcu_quiesce_start();
-        grace_wait();
-        ovsrcu_quiesce_end();
-    }
+    synchronize(true);
 }
 
 /* Stops urcu for good and calls the callbacks that have been handed over, and

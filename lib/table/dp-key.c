@@ -304,8 +304,8 @@ dp_mask_key(const struct dp_mask *mask, const struct dp_key *key,
 }
 
 bool
-dp_mask_match(const struct dp_mask *mask, const struct dp_key *key,
-              const uint64_t *words)
+dp_mask_match_slow(const struct dp_mask *mask, const struct dp_key *key,
+                   const uint64_t *words)
 {
     uint64_t differ = 0;
 

@@ -83,8 +83,17 @@ void dp_key_find_shape(struct dp_shapes *shapes, struct dp_key *key);
 static inline void
 dp_key_set_shape(struct dp_shapes *shapes, struct dp_key *key)
 {
+    const struct flowmap *last = &shapes->maps[shapes->last];
+    map_t differ = 0;
+
+    /* Unit by unit: the map has just been written that way, and a load of the
+     * whole would have to wait for the stores to get to the cache. */
+    for (size_t i = 0; i < FLOWMAP_UNITS; i++) {
+        differ |= last->bits[i] ^ key->mf.map.bits[i];
+    }
+
     key->words[DP_KEY_ZERO] = 0;
-    if (OVS_LIKELY(flowmap_equal(shapes->maps[shapes->last], key->mf.map))) {
+    if (OVS_LIKELY(!differ)) {
         key->shape = shapes->last;
     } else {
         dp_key_find_shape(shapes, key);
@@ -148,8 +157,28 @@ uint32_t dp_mask_flow(const struct dp_mask *mask, const struct flow *flow,
 uint32_t dp_mask_key(const struct dp_mask *mask, const struct dp_key *key,
                      uint64_t *words);
 
+/* As dp_mask_match(), for keys without a shape or with one that 'mask' does
+ * not know yet. */
+bool dp_mask_match_slow(const struct dp_mask *mask, const struct dp_key *key,
+                        const uint64_t *words);
+
 /* Returns true if 'key' masked with 'mask' is equal to 'words'. */
-bool dp_mask_match(const struct dp_mask *mask, const struct dp_key *key,
-                   const uint64_t *words);
+static inline bool
+dp_mask_match(const struct dp_mask *mask, const struct dp_key *key,
+              const uint64_t *words)
+{
+    const uint8_t *positions;
+    uint64_t differ = 0;
+
+    if (OVS_UNLIKELY(!key->shape
+                     || !(mask->known_shapes & (1u << key->shape)))) {
+        return dp_mask_match_slow(mask, key, words);
+    }
+    positions = &mask->positions[key->shape * mask->n];
+    for (uint32_t i = 0; i < mask->n; i++) {
+        differ |= (key->words[positions[i]] & mask->words[i]) ^ words[i];
+    }
+    return !differ;
+}
 
 #endif /* table/dp-key.h */

@@ -236,6 +236,7 @@ dp_flow_table_init(struct dp_flow_table *table)
     ovs_mutex_init(&table->mutex);
     table->slab = dp_slab_create();
     cmap_init(&table->by_ufid);
+    atomic_count_init(&table->n_total, 0);
     cmap_init(&table->simple);
     ccmap_init(&table->n_flows);
     ccmap_init(&table->n_simple);
@@ -272,7 +273,9 @@ dp_flow_table_destroy(struct dp_flow_table *table)
 size_t
 dp_flow_table_count(const struct dp_flow_table *table)
 {
-    return cmap_count(&table->by_ufid);
+    /* Not cmap_count(), which only the writer may call. */
+    return atomic_count_get(&CONST_CAST(struct dp_flow_table *,
+                                        table)->n_total);
 }
 
 void
@@ -323,6 +326,7 @@ dp_flow_table_add(struct dp_flow_table *table,
     dp_flow_publish(flow, subtable->mask);
 
     cmap_insert(&table->by_ufid, &info->ufid_node, hash_ufid(&info->ufid));
+    atomic_count_inc(&table->n_total);
     ccmap_inc(&table->n_flows, odp_to_u32(info->in_port));
     if (match_is_simple(match, subtable->mask)) {
         simple_insert(table, info, &match->flow);
@@ -342,6 +346,7 @@ dp_flow_table_remove(struct dp_flow_table *table, struct dp_flow *flow)
     simple_remove(table, info);
     ccmap_dec(&table->n_flows, odp_to_u32(info->in_port));
     cmap_remove(&table->by_ufid, &info->ufid_node, hash_ufid(&info->ufid));
+    atomic_count_dec(&table->n_total);
 
     dp_flow_publish(flow, NULL);
     dp_classifier_remove_flow(cls, flow);

@@ -34,6 +34,7 @@ struct dp_flow_table {
     struct dp_slab *slab;       /* Written with 'mutex'. */
     struct cmap by_ufid;        /* 'struct dp_flow_info's.  Written with
                                  * 'mutex'. */
+    atomic_count n_total;       /* Of them.  Written with 'mutex'. */
     struct cmap simple;         /* Likewise, by simple mark. */
     struct ccmap n_flows;       /* Per input port.  Written with 'mutex'. */
     struct ccmap n_simple;      /* Per input port.  Written with 'mutex'. */

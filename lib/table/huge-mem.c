@@ -10,6 +10,23 @@
 
 #include "util.h"
 
+/* LeakSanitizer looks for pointers in what malloc() gives and in the data of
+ * programs.  It has to be told of other memory that has them. */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define HUGE_MEM_LSAN 1
+#endif
+#elif defined(__SANITIZE_ADDRESS__)
+#define HUGE_MEM_LSAN 1
+#endif
+
+#ifdef HUGE_MEM_LSAN
+#include <sanitizer/lsan_interface.h>
+#else
+#define __lsan_register_root_region(P, SIZE) ((void) (P), (void) (SIZE))
+#define __lsan_unregister_root_region(P, SIZE) ((void) (P), (void) (SIZE))
+#endif
+
 /* Maps 'size' bytes, a multiple of HUGE_MEM_PAGE, aligned to such a page. */
 static void *
 map_aligned(size_t size)
@@ -54,6 +71,7 @@ huge_mem_alloc(size_t size)
     if (p) {
         /* Small pages do as well, only slower: no error. */
         madvise(p, size, MADV_HUGEPAGE);
+        __lsan_register_root_region(p, size);
     }
     return p;
 }
@@ -67,6 +85,8 @@ huge_mem_free(void *p, size_t size)
     if (size < HUGE_MEM_PAGE) {
         free(p);
     } else {
-        munmap(p, ROUND_UP(size, HUGE_MEM_PAGE));
+        size = ROUND_UP(size, HUGE_MEM_PAGE);
+        __lsan_unregister_root_region(p, size);
+        munmap(p, size);
     }
 }

@@ -27,6 +27,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 #include "util.h"
 
 struct dp_key;
@@ -86,6 +90,31 @@ static inline const struct sigcache_bucket *
 sigcache_bucket(const struct sigcache *cache, uint32_t hash)
 {
     return &cache->buckets[hash & cache->bucket_mask];
+}
+
+/* Returns a bitmap of the entries of 'bucket' whose signature is 'hash', empty
+ * ones among them.  No branches: where an entry is in its bucket cannot be
+ * foretold. */
+static inline unsigned int
+sigcache_bucket_match(const struct sigcache_bucket *bucket, uint32_t hash)
+{
+#ifdef __SSE2__
+    const __m128i *sigs = (const __m128i *) (const void *) bucket->sigs;
+    __m128i wanted = _mm_set1_epi32(hash);
+    __m128i low = _mm_cmpeq_epi32(_mm_load_si128(&sigs[0]), wanted);
+    __m128i high = _mm_cmpeq_epi32(_mm_load_si128(&sigs[1]), wanted);
+    __m128i bytes = _mm_packs_epi16(_mm_packs_epi32(low, high),
+                                    _mm_setzero_si128());
+
+    return _mm_movemask_epi8(bytes);
+#else
+    unsigned int match = 0;
+
+    for (unsigned int i = 0; i < SIGCACHE_WAYS; i++) {
+        match |= (unsigned int) (bucket->sigs[i] == hash) << i;
+    }
+    return match;
+#endif
 }
 
 static inline bool
