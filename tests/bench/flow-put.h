@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#ifndef BENCH_FLOW_PUT_H
+#define BENCH_FLOW_PUT_H 1
+
+/* Installing a flow set
+ * =====================
+ *
+ * Puts the flows of a flow set into a datapath, or deletes them, in batches of
+ * dpif_operate(), as the upcall handlers and revalidators of ofproto do.  The
+ * Netlink form of a flow is a patched copy of a template, so that what is
+ * measured is the datapath's work and not the encoding.
+ *
+ * Thread safety: one thread. */
+
+#include "flow-set.h"
+#include "openvswitch/ofpbuf.h"
+
+struct dpif;
+
+struct flow_put {
+    const struct flow_set *set;
+    struct dpif *dpif;
+    unsigned int pmd_id;
+
+    struct ofpbuf key;                  /* Template. */
+    size_t addr_ofs, port_ofs;          /* Payloads to be patched in it. */
+    struct ofpbuf masks[FLOW_SET_MAX_MASKS];
+    struct ofpbuf *actions;             /* One for each output. */
+};
+
+/* Prepares for 'pmd_id'; flow 'i' will go out of port 'ports[i %
+ * set->n_outputs]'. */
+void flow_put_init(struct flow_put *, const struct flow_set *, struct dpif *,
+                   unsigned int pmd_id, const odp_port_t *ports);
+void flow_put_destroy(struct flow_put *);
+
+/* Installs, or deletes, flows 'first' to 'first + n - 1'.  Returns how many
+ * failed, and the last error in '*error'. */
+uint64_t flow_put_install(struct flow_put *, uint64_t first, uint64_t n,
+                          int *error);
+uint64_t flow_put_delete(struct flow_put *, uint64_t first, uint64_t n,
+                         int *error);
+
+#endif /* flow-put.h */
