@@ -19,7 +19,8 @@ EXTRA_DIST = \
 	build-aux/openvswitch-targets.mk \
 	build-aux/relink-openvswitch \
 	build-aux/run-tests \
-	build-aux/run-testsuite
+	build-aux/run-testsuite \
+	tests/tsan-suppressions
 
 OVS_MAKE = $(MAKE) -C openvswitch V=0
 OVS_TARGETS_MK = $(abs_srcdir)/build-aux/openvswitch-targets.mk

@@ -68,7 +68,10 @@ has_room_for_change(struct dp_netdev *dp)
     bool several_queues = false;
 
     CMAP_FOR_EACH (pmd, node, &dp->poll_threads) {
-        if (pmd->core_id != NON_PMD_CORE_ID && !pmd->isolated) {
+        bool isolated;
+
+        atomic_read_relaxed(&pmd->isolated, &isolated);
+        if (pmd->core_id != NON_PMD_CORE_ID && !isolated) {
             ovs_mutex_lock(&pmd->port_mutex);
             several_queues |= hmap_count(&pmd->poll_list) > 1;
             ovs_mutex_unlock(&pmd->port_mutex);

@@ -340,14 +340,16 @@ show_rxqs(struct ds *reply, struct pmd_thread *pmd,
     unsigned int n_intervals = query->secs / INTERVAL_SECS;
     unsigned long long total;
     uint64_t busy, used = 0;
+    bool isolated;
     size_t n;
 
     if (pmd->core_id == NON_PMD_CORE_ID) {
         return;
     }
+    atomic_read_relaxed(&pmd->isolated, &isolated);
     ds_put_format(reply, "pmd thread numa_id %d core_id %u:\n"
                   "  isolated : %s\n", pmd->numa_id, pmd->core_id,
-                  pmd->isolated ? "true" : "false");
+                  isolated ? "true" : "false");
 
     /* All intervals are about as long as the last one. */
     atomic_read_relaxed(&pmd->interval_cycles, &total);

@@ -80,8 +80,12 @@ set_cpu_mask(struct dp_netdev *dp, const struct smap *config)
                      dp->pmd_cpu_mask ? dp->pmd_cpu_mask : "the default");
         return;
     }
+    /* A port that another thread adds may start a reconfiguration, which reads
+     * the mask. */
+    ovs_rwlock_wrlock(&dp->port_rwlock);
     free(dp->pmd_cpu_mask);
     dp->pmd_cpu_mask = nullable_xstrdup(mask);
+    ovs_rwlock_unlock(&dp->port_rwlock);
     dp_netdev_request_reconfigure(dp);
 }
 

@@ -50,13 +50,17 @@ do_on_threads(struct dp_netdev *dp, unsigned pmd_id, thread_op *op,
         return error;
     }
 
-    error = cmap_is_empty(&dp->poll_threads) ? EINVAL : 0;
+    /* Not cmap_is_empty(), which only the writer may call. */
+    bool any = false;
+
+    error = 0;
     CMAP_FOR_EACH (pmd, node, &dp->poll_threads) {
         int retval = op(dp, pmd, aux, stats);
 
         error = retval ? retval : error;
+        any = true;
     }
-    return error;
+    return any ? error : EINVAL;
 }
 
 static void

@@ -336,7 +336,7 @@ reschedule(struct dp_netdev *dp)
     struct dp_port *port;
 
     CMAP_FOR_EACH (pmd, node, &dp->poll_threads) {
-        pmd->isolated = false;
+        atomic_store_relaxed(&pmd->isolated, false);
     }
     HMAP_FOR_EACH (port, node, &dp->ports) {
         for (unsigned int i = 0; i < port->n_rxq; i++) {

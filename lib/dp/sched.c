@@ -76,7 +76,8 @@ dp_netdev_schedule_rxqs(struct dp_netdev *dp)
     rxq_plan_assign(&plan, dp->rxq_assign, dp->pmd_isolate, VLL_INFO);
 
     for (size_t i = 0; i < plan.n_threads; i++) {
-        plan.threads[i].pmd->isolated = plan.threads[i].isolated;
+        atomic_store_relaxed(&plan.threads[i].pmd->isolated,
+                             plan.threads[i].isolated);
     }
     for (size_t i = 0; i < plan.n_queues; i++) {
         const struct rxq_plan_queue *queue = &plan.queues[i];

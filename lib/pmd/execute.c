@@ -282,12 +282,20 @@ void
 pmd_execute_flow(struct pmd_thread *pmd, struct dp_packet_batch *batch,
                  const struct dp_flow *flow)
 {
-    const struct dp_actions *actions = dp_flow_actions(flow);
+    odp_port_t output = dp_flow_output(flow);
 
-    if (actions->output != ODPP_NONE) {
-        /* All that the library would do is call us back. */
-        execute_output(pmd, batch, true, actions->output);
+    if (OVS_LIKELY(output != ODPP_NONE)) {
+        /* All that the library would do is call us back, and nothing has been
+         * cut yet. */
+        struct pmd_txport *txport = pmd_txports_find_send(pmd, output);
+
+        if (OVS_LIKELY(txport)) {
+            pmd_txport_queue(pmd, txport, batch);
+        } else {
+            drop_batch(batch, true, DP_DROP_INVALID_PORT);
+        }
     } else {
+        const struct dp_actions *actions = dp_flow_actions(flow);
         struct execution ex = { .pmd = pmd, .dp_flow = flow };
 
         odp_execute_actions(&ex, batch, true, actions->attrs, actions->size,

@@ -7,6 +7,7 @@
 #include "flow.h"
 #include "hash.h"
 #include "netdev-offload.h"
+#include "odp-util.h"
 #include "packets.h"
 #include "pmd/batch.h"
 #include "pmd/drops.h"
@@ -21,24 +22,24 @@
 #include "table/sigcache.h"
 #include "util.h"
 
-/* A packet of the burst and what has been found out about it. */
-struct burst_packet {
-    struct dp_packet *packet;   /* Null: an upcall has taken care of it. */
-    struct dp_flow *flow;
-    uint16_t tcp_flags;
-};
-
-/* A burst under way. */
+/* A burst under way.  As a rule all of its packets are looked up by key; those
+ * whose flow is known without one are the exception. */
 struct pmd_burst {
     odp_port_t in_port;         /* Of all packets. */
-    size_t n;                   /* Packets, in the order of arrival... */
-    struct burst_packet packets[NETDEV_MAX_BURST];
+    struct dp_packet_batch packets; /* In the order of arrival. */
 
-    /* The packets that are looked up by key, in the same order: 'keys[i]',
-     * 'results[i]' are those of 'keyed.packets[i]', which is
-     * 'packets[slot[i]]'. */
-    struct dp_packet_batch keyed;
-    uint8_t slot[NETDEV_MAX_BURST];
+    /* If 'n_known' is not zero: flow, or null, and TCP flags of each of
+     * 'packets'. */
+    size_t n_known;
+    struct dp_flow *known[NETDEV_MAX_BURST];
+    uint16_t known_flags[NETDEV_MAX_BURST];
+
+    /* The packets that are looked up by key, in the same order: 'packets', or
+     * 'rest' if some are known.  The arrays below go with it.  A packet that
+     * an upcall has taken care of is replaced by null. */
+    struct dp_packet_batch *keyed;
+    struct dp_packet_batch rest;
+    uint16_t tcp_flags[NETDEV_MAX_BURST];
     struct lookup_result results[NETDEV_MAX_BURST];
     struct flow_batches batches;
     struct dp_key keys[NETDEV_MAX_BURST];
@@ -74,11 +75,10 @@ static void
 burst_admit(struct pmd_burst *b, struct dp_packet_batch *batch, bool init_md)
 {
     size_t n = dp_packet_batch_size(batch);
+    size_t n_admitted = 0;
 
-    b->n = 0;
     for (size_t i = 0; i < n; i++) {
         struct dp_packet *packet = batch->packets[i];
-        struct burst_packet *bp = &b->packets[b->n];
 
         if (i + 1 < n) {
             OVS_PREFETCH(dp_packet_data(batch->packets[i + 1]));
@@ -92,10 +92,11 @@ burst_admit(struct pmd_burst *b, struct dp_packet_batch *batch, bool init_md)
         if (init_md) {
             pkt_metadata_init(&packet->md, b->in_port);
         }
-        bp->packet = packet;
-        bp->flow = NULL;
-        b->n++;
+        b->packets.packets[n_admitted++] = packet;
     }
+    b->packets.count = n_admitted;
+    b->packets.trunc = false;
+    b->n_known = 0;
 }
 
 /* Asks the hardware's marks.  Packets that must go no further leave the
@@ -104,64 +105,70 @@ static void
 burst_ask_hardware(struct pmd_thread *pmd, struct pmd_burst *b)
 {
     struct netdev *netdev = pmd->last_rxq ? pmd->last_rxq->port->netdev : NULL;
-    size_t n_hits = 0;
     size_t n = 0;
 
-    for (size_t i = 0; i < b->n; i++) {
-        struct burst_packet bp = b->packets[i];
+    for (size_t i = 0; i < dp_packet_batch_size(&b->packets); i++) {
+        struct dp_packet *packet = b->packets.packets[i];
+        struct dp_flow *flow = NULL;
 
-        if (pmd->run->hooks->hw_flow(pmd, netdev, bp.packet, &bp.flow)) {
+        if (pmd->run->hooks->hw_flow(pmd, netdev, packet, &flow)) {
             continue;
         }
-        if (bp.flow) {
-            bp.tcp_flags = parse_tcp_flags(bp.packet, NULL, NULL, NULL);
-            n_hits++;
+        if (flow) {
+            b->known_flags[n] = parse_tcp_flags(packet, NULL, NULL, NULL);
+            b->n_known++;
         }
-        b->packets[n++] = bp;
+        b->known[n] = flow;
+        b->packets.packets[n++] = packet;
     }
-    b->n = n;
-    pmd_perf_add(&pmd->perf, PMD_COUNT_PHWOL_HIT, n_hits);
+    b->packets.count = n;
+    pmd_perf_add(&pmd->perf, PMD_COUNT_PHWOL_HIT, b->n_known);
 }
 
 /* Looks up by simple mark what has no flow yet. */
 static void
 burst_ask_simple(struct pmd_thread *pmd, struct pmd_burst *b)
 {
+    bool none_known = !b->n_known;
+    struct dp_packet *packet;
     size_t n_hits = 0;
 
-    for (size_t i = 0; i < b->n; i++) {
-        struct burst_packet *bp = &b->packets[i];
+    DP_PACKET_BATCH_FOR_EACH (i, packet, &b->packets) {
         ovs_be16 dl_type = 0, vlan_tci = 0;
         uint8_t nw_frag = 0;
         uint64_t mark;
 
-        if (bp->flow) {
+        if (!none_known && b->known[i]) {
             continue;
         }
-        bp->tcp_flags = parse_tcp_flags(bp->packet, &dl_type, &nw_frag,
-                                        &vlan_tci);
+        b->known_flags[i] = parse_tcp_flags(packet, &dl_type, &nw_frag,
+                                            &vlan_tci);
         mark = dp_simple_mark(b->in_port, dl_type, nw_frag, vlan_tci);
-        bp->flow = dp_flow_table_find_simple(&pmd->flows, mark);
-        n_hits += bp->flow != NULL;
+        b->known[i] = dp_flow_table_find_simple(&pmd->flows, mark);
+        n_hits += b->known[i] != NULL;
     }
+    b->n_known += n_hits;
     pmd_perf_add(&pmd->perf, PMD_COUNT_SIMPLE_HIT, n_hits);
 }
 
-/* Lists the packets without a flow in b->keyed. */
+/* Sets b->keyed. */
 static void
 burst_collect(struct pmd_burst *b)
 {
-    size_t n = 0;
+    struct dp_packet *packet;
 
-    for (size_t i = 0; i < b->n; i++) {
-        if (!b->packets[i].flow) {
-            b->keyed.packets[n] = b->packets[i].packet;
-            b->slot[n] = i;
-            n++;
+    if (OVS_LIKELY(!b->n_known)) {
+        b->keyed = &b->packets;
+        return;
+    }
+
+    b->keyed = &b->rest;
+    dp_packet_batch_init(&b->rest);
+    DP_PACKET_BATCH_FOR_EACH (i, packet, &b->packets) {
+        if (!b->known[i]) {
+            dp_packet_batch_add(&b->rest, packet);
         }
     }
-    b->keyed.count = n;
-    b->keyed.trunc = false;
 }
 
 /* Returns a value that makes the hash of one and the same packet differ from
@@ -186,11 +193,11 @@ burst_parse(struct pmd_thread *pmd, struct pmd_burst *b,
 
     atomic_read_relaxed(&pmd->parse_impl, &impl);
     if (impl->parse) {
-        parsed = impl->parse(pmd, &b->keyed, b->keys);
+        parsed = impl->parse(pmd, b->keyed, b->keys);
         pmd_perf_add(&pmd->perf, PMD_COUNT_MFEX_OPT_HIT, count_1bits(parsed));
     }
 
-    DP_PACKET_BATCH_FOR_EACH (i, packet, &b->keyed) {
+    DP_PACKET_BATCH_FOR_EACH (i, packet, b->keyed) {
         struct dp_key *key = &b->keys[i];
         uint32_t hash;
 
@@ -209,7 +216,7 @@ burst_parse(struct pmd_thread *pmd, struct pmd_burst *b,
         }
         key->in_port = b->in_port;
         dp_key_set_shape(&pmd->flows.shapes, key);
-        b->packets[b->slot[i]].tcp_flags = miniflow_get_tcp_flags(&key->mf);
+        b->tcp_flags[i] = miniflow_get_tcp_flags(&key->mf);
     }
 }
 
@@ -218,7 +225,7 @@ burst_parse(struct pmd_thread *pmd, struct pmd_burst *b,
 static void
 burst_validate(struct pmd_thread *pmd, struct pmd_burst *b)
 {
-    for (size_t i = 0; i < dp_packet_batch_size(&b->keyed); i++) {
+    for (size_t i = 0; i < dp_packet_batch_size(b->keyed); i++) {
         struct lookup_result *result = &b->results[i];
         struct dp_flow *flow;
 
@@ -246,13 +253,13 @@ credit_mask(const struct dp_flow *flow)
     }
 }
 
-/* Looks all keys up in 'tables' and counts.  Returns the number of packets
- * without a flow. */
+/* Looks all keys up in 'tables' and counts.  Returns how many packets the EMC
+ * did not know, and stores how many of them have no flow to '*n_misses'. */
 static size_t
 burst_lookup(struct pmd_thread *pmd, struct pmd_burst *b,
-             const struct lookup_tables *tables)
+             const struct lookup_tables *tables, size_t *n_misses)
 {
-    const size_t n = dp_packet_batch_size(&b->keyed);
+    const size_t n = dp_packet_batch_size(b->keyed);
     size_t n_from[LOOKUP_CLASSIFIER + 1] = { 0 };
     const struct pmd_input_impl *impl;
     unsigned int n_subtables;
@@ -278,7 +285,8 @@ burst_lookup(struct pmd_thread *pmd, struct pmd_burst *b,
     pmd_perf_add(&pmd->perf, PMD_COUNT_SMC_HIT, n_from[LOOKUP_SMC]);
     pmd_perf_add(&pmd->perf, PMD_COUNT_MASKED_HIT, n_from[LOOKUP_CLASSIFIER]);
     pmd_perf_add(&pmd->perf, PMD_COUNT_MASKED_LOOKUP, n_subtables);
-    return n_from[LOOKUP_MISS];
+    *n_misses = n_from[LOOKUP_MISS];
+    return n - n_from[LOOKUP_EMC];
 }
 
 /* Drops all packets without a flow. */
@@ -287,10 +295,10 @@ burst_drop_missed(struct pmd_thread *pmd, struct pmd_burst *b)
 {
     size_t n = 0;
 
-    for (size_t i = 0; i < dp_packet_batch_size(&b->keyed); i++) {
+    for (size_t i = 0; i < dp_packet_batch_size(b->keyed); i++) {
         if (!b->results[i].flow) {
-            dp_packet_delete(b->keyed.packets[i]);
-            b->packets[b->slot[i]].packet = NULL;
+            dp_packet_delete(b->keyed->packets[i]);
+            b->keyed->packets[i] = NULL;
             n++;
         }
     }
@@ -309,8 +317,9 @@ burst_upcall(struct pmd_thread *pmd, struct pmd_burst *b)
         burst_drop_missed(pmd, b);
         return;
     }
-    for (size_t i = 0; i < dp_packet_batch_size(&b->keyed); i++) {
+    for (size_t i = 0; i < dp_packet_batch_size(b->keyed); i++) {
         struct lookup_result *result = &b->results[i];
+        struct dp_packet *packet = b->keyed->packets[i];
         unsigned int asked = 0;
 
         if (OVS_LIKELY(result->flow)) {
@@ -327,9 +336,8 @@ burst_upcall(struct pmd_thread *pmd, struct pmd_burst *b)
             continue;
         }
 
-        b->packets[b->slot[i]].packet = NULL;
-        if (pmd_upcall_miss(pmd, b->keyed.packets[i], &b->keys[i],
-                            &result->flow)) {
+        b->keyed->packets[i] = NULL;
+        if (pmd_upcall_miss(pmd, packet, &b->keys[i], &result->flow)) {
             n_failed++;
         } else {
             n_ok++;
@@ -349,16 +357,15 @@ want_emc(const struct pmd_thread *pmd)
     return pmd->emc_insert_min && random_uint32() <= pmd->emc_insert_min;
 }
 
-/* Tells the caches what they did not know, and each packet its flow. */
+/* Tells the caches what they did not know. */
 static void
 burst_learn(struct pmd_thread *pmd, struct pmd_burst *b)
 {
-    for (size_t i = 0; i < dp_packet_batch_size(&b->keyed); i++) {
+    for (size_t i = 0; i < dp_packet_batch_size(b->keyed); i++) {
         const struct lookup_result *result = &b->results[i];
         struct dp_flow *flow = result->flow;
         uint32_t hash = b->keys[i].hash;
 
-        b->packets[b->slot[i]].flow = flow;
         if (!flow || result->source == LOOKUP_EMC) {
             continue;
         }
@@ -371,18 +378,35 @@ burst_learn(struct pmd_thread *pmd, struct pmd_burst *b)
     }
 }
 
-/* Groups the packets by flow and executes. */
+static void
+burst_group(struct pmd_burst *b, struct dp_packet *packet,
+            struct dp_flow *flow, uint16_t tcp_flags)
+{
+    if (dp_flow_output(flow) == ODPP_NONE) {
+        OVS_PREFETCH(dp_flow_actions(flow));
+    }
+    flow_batches_add(&b->batches, flow, packet, tcp_flags);
+}
+
+/* Groups the packets by flow, in the order of arrival, and executes. */
 static void
 burst_execute(struct pmd_thread *pmd, struct pmd_burst *b)
 {
-    flow_batches_init(&b->batches);
-    for (size_t i = 0; i < b->n; i++) {
-        const struct burst_packet *bp = &b->packets[i];
+    size_t n = dp_packet_batch_size(&b->packets);
+    size_t k = 0;               /* In b->keyed. */
 
-        if (OVS_LIKELY(bp->packet)) {
-            OVS_PREFETCH(dp_flow_actions(bp->flow));
-            flow_batches_add(&b->batches, bp->flow, bp->packet,
-                             bp->tcp_flags);
+    flow_batches_init(&b->batches);
+    for (size_t i = 0; i < n; i++) {
+        if (OVS_UNLIKELY(b->n_known) && b->known[i]) {
+            burst_group(b, b->packets.packets[i], b->known[i],
+                        b->known_flags[i]);
+        } else {
+            struct dp_packet *packet = b->keyed->packets[k];
+
+            if (OVS_LIKELY(packet)) {
+                burst_group(b, packet, b->results[k].flow, b->tcp_flags[k]);
+            }
+            k++;
         }
     }
     flow_batches_execute(&b->batches, pmd);
@@ -409,14 +433,18 @@ static void
 burst_run(struct pmd_thread *pmd, struct pmd_burst *b, bool use_caches)
 {
     burst_collect(b);
-    if (!dp_packet_batch_is_empty(&b->keyed)) {
+    if (!dp_packet_batch_is_empty(b->keyed)) {
         struct lookup_tables tables = burst_tables(pmd, b, use_caches);
 
+        size_t n_misses;
+
         burst_parse(pmd, b, tables.emc);
-        if (OVS_UNLIKELY(burst_lookup(pmd, b, &tables))) {
-            burst_upcall(pmd, b);
+        if (burst_lookup(pmd, b, &tables, &n_misses)) {
+            if (OVS_UNLIKELY(n_misses)) {
+                burst_upcall(pmd, b);
+            }
+            burst_learn(pmd, b);
         }
-        burst_learn(pmd, b);
     }
     burst_execute(pmd, b);
 }

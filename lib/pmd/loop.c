@@ -3,6 +3,8 @@
 
 #include "pmd/loop.h"
 
+#include <errno.h>
+
 #include "dp-packet.h"
 #include "dpdk.h"
 #include "netdev.h"

@@ -66,8 +66,9 @@ void dp_meters_run(struct dp_meters *, struct dp_packet_batch *batch,
                    uint32_t id, long long now);
 
 /* The control side.  All as struct dpif_class says of meter_get_features(),
- * meter_set(), meter_get() and meter_del(); positive errno.  A band of 'config'
- * without a burst size gets one, as large as its rate; the caller sees it. */
+ * meter_set(), meter_get() and meter_del(); positive errno.  A band of
+ * 'config' without a burst size gets one, as large as its rate; the caller
+ * sees it. */
 void dp_meters_get_features(struct ofputil_meter_features *features);
 int dp_meters_set(struct dp_meters *, uint32_t id,
                   struct ofputil_meter_config *config, long long now);

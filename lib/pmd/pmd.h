@@ -139,7 +139,10 @@ struct pmd_thread {
 
     /* Control side only. */
     bool need_reload;
-    bool isolated;
+
+    /* Has queues pinned to it, and takes no others.  Written under the
+     * datapath's port lock; read by commands without it, relaxed. */
+    atomic_bool isolated;
 
     atomic_uint64_t max_sleep;  /* us.  Control side writes, owner reads;
                                  * relaxed. */

@@ -95,7 +95,12 @@ struct dp_flow {
     uint16_t pad;
     uint32_t hash;              /* Of the masked key.  Immutable while live. */
     uint32_t index;             /* The slot's own name.  Constant. */
-    uint32_t pad2;
+    atomic_uint32_t output;     /* actions->output, so that a plain output
+                                 * needs no third line.  Written after
+                                 * 'actions', by who writes these; relaxed:
+                                 * whichever of the two changes a reader sees
+                                 * first, it executes the old actions or the
+                                 * new ones. */
 };
 
 BUILD_ASSERT_DECL(sizeof(struct dp_flow) == 2 * CACHE_LINE_SIZE);
@@ -185,6 +190,17 @@ static inline const struct dp_actions *
 dp_flow_actions(const struct dp_flow *flow)
 {
     return ovsrcu_get(struct dp_actions *, &flow->actions);
+}
+
+/* Returns the port if the actions of 'flow' are a single output, otherwise
+ * ODPP_NONE: then ask dp_flow_actions(). */
+static inline odp_port_t
+dp_flow_output(const struct dp_flow *flow)
+{
+    uint32_t output;
+
+    atomic_read_relaxed(&CONST_CAST(struct dp_flow *, flow)->output, &output);
+    return u32_to_odp(output);
 }
 
 /* Adds to the statistics of 'flow'.  Owner thread only.  'now' in ms. */

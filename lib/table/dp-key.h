@@ -102,7 +102,7 @@ dp_key_set_shape(struct dp_shapes *shapes, struct dp_key *key)
 
 /* A mask, in the form in which lookups use it. */
 struct dp_mask {
-    uint32_t hash;              /* Of maps and words: equal masks, equal hash. */
+    uint32_t hash;              /* Of maps and words.  Constant. */
     uint32_t n;                 /* Number of words. */
     uint32_t hits;              /* Since the last ranking.  Owner thread. */
     uint32_t known_shapes;      /* Bit i: row i of 'positions' is filled.
@@ -128,8 +128,8 @@ dp_mask_credit(const struct dp_mask *mask)
 }
 
 /* Takes 'flow' apart into 'key' without masking anything. 'key->hash' becomes
- * a hash of all words; the key has no shape.  Words that no packet can have (registers, conjunction
- * ids) must be zero in 'flow'. */
+ * a hash of all words; the key has no shape.  Words that no packet can have
+ * (registers, conjunction ids) must be zero in 'flow'. */
 void dp_key_from_flow(struct dp_key *key, const struct flow *flow);
 
 /* Makes the mask of 'match', without 'in_port' and without words that are of
@@ -175,7 +175,15 @@ dp_mask_match(const struct dp_mask *mask, const struct dp_key *key,
         return dp_mask_match_slow(mask, key, words);
     }
     positions = &mask->positions[key->shape * mask->n];
-    for (uint32_t i = 0; i < mask->n; i++) {
+
+    uint32_t i = 0;
+
+    for (; i + 1 < mask->n; i += 2) {
+        differ |= (key->words[positions[i]] & mask->words[i]) ^ words[i];
+        differ |= ((key->words[positions[i + 1]] & mask->words[i + 1])
+                   ^ words[i + 1]);
+    }
+    if (i < mask->n) {
         differ |= (key->words[positions[i]] & mask->words[i]) ^ words[i];
     }
     return !differ;

@@ -88,6 +88,8 @@ static void
 flow_fill(struct dp_flow *flow, struct dp_flow_info *info,
           const struct dp_flow_spec *spec, const struct dp_mask *mask)
 {
+    struct dp_actions *actions = dp_actions_create(spec->actions,
+                                                   spec->actions_len);
     uint64_t *words = flow->words;
 
     if (mask->n > DP_FLOW_INLINE_WORDS) {
@@ -97,8 +99,8 @@ flow_fill(struct dp_flow *flow, struct dp_flow_info *info,
     if (words != flow->words) {
         flow->more = words;
     }
-    ovsrcu_init(&flow->actions, dp_actions_create(spec->actions,
-                                                  spec->actions_len));
+    ovsrcu_init(&flow->actions, actions);
+    atomic_store_relaxed(&flow->output, odp_to_u32(actions->output));
     flow->batch = NULL;
     flow->info = info;
     atomic_store_relaxed(&flow->packets, 0);
@@ -359,8 +361,10 @@ dp_flow_table_set_actions(struct dp_flow_table *table, struct dp_flow *flow,
 {
     struct dp_actions *old = ovsrcu_get_protected(struct dp_actions *,
                                                   &flow->actions);
+    struct dp_actions *new = dp_actions_create(actions, actions_len);
 
-    ovsrcu_set(&flow->actions, dp_actions_create(actions, actions_len));
+    ovsrcu_set(&flow->actions, new);
+    atomic_store_relaxed(&flow->output, odp_to_u32(new->output));
     ovsrcu_postpone(dp_actions_destroy, old);
     return old;
 }

@@ -12,15 +12,7 @@
 
 /* LeakSanitizer looks for pointers in what malloc() gives and in the data of
  * programs.  It has to be told of other memory that has them. */
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define HUGE_MEM_LSAN 1
-#endif
-#elif defined(__SANITIZE_ADDRESS__)
-#define HUGE_MEM_LSAN 1
-#endif
-
-#ifdef HUGE_MEM_LSAN
+#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
 #include <sanitizer/lsan_interface.h>
 #else
 #define __lsan_register_root_region(P, SIZE) ((void) (P), (void) (SIZE))

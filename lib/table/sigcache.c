@@ -112,24 +112,3 @@ sigcache_sweep(struct sigcache *cache, const struct dp_slab *slab,
     }
     return n_forgotten;
 }
-
-struct dp_flow *
-sigcache_lookup(const struct sigcache *cache, const struct dp_slab *slab,
-                const struct dp_key *key)
-{
-    const struct sigcache_bucket *bucket = sigcache_bucket(cache, key->hash);
-
-    unsigned int match = sigcache_bucket_match(bucket, key->hash);
-
-    for (; match; match = zero_rightmost_1bit(match)) {
-        uint32_t index = bucket->indexes[raw_ctz(match)];
-
-        if (OVS_LIKELY(index)) {
-            struct dp_flow *flow = dp_slab_get(slab, index);
-
-            /* There is one entry per hash at most. */
-            return dp_flow_matches_key(flow, key) ? flow : NULL;
-        }
-    }
-    return NULL;
-}

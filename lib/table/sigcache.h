@@ -31,11 +31,9 @@
 #include <emmintrin.h>
 #endif
 
+#include "table/dp-flow.h"
+#include "table/dp-key.h"
 #include "util.h"
-
-struct dp_key;
-struct dp_slab;
-struct dp_flow;
 
 enum { SIGCACHE_WAYS = 8 };
 
@@ -125,8 +123,24 @@ sigcache_is_enabled(const struct sigcache *cache)
 
 /* Returns the flow that 'key' hits in 'cache', or NULL. 'cache' must have
  * memory.  The caller must not quiesce while it uses the flow. */
-struct dp_flow *sigcache_lookup(const struct sigcache *cache,
-                                const struct dp_slab *slab,
-                                const struct dp_key *key);
+static inline struct dp_flow *
+sigcache_lookup(const struct sigcache *cache, const struct dp_slab *slab,
+                const struct dp_key *key)
+{
+    const struct sigcache_bucket *bucket = sigcache_bucket(cache, key->hash);
+    unsigned int match = sigcache_bucket_match(bucket, key->hash);
+
+    for (; match; match = zero_rightmost_1bit(match)) {
+        uint32_t index = bucket->indexes[raw_ctz(match)];
+
+        if (OVS_LIKELY(index)) {
+            struct dp_flow *flow = dp_slab_get(slab, index);
+
+            /* There is one entry per hash at most. */
+            return dp_flow_matches_key(flow, key) ? flow : NULL;
+        }
+    }
+    return NULL;
+}
 
 #endif /* table/sigcache.h */

@@ -11,17 +11,17 @@
 #include <unistd.h>
 
 #include "command-line.h"
-#include "dp-driver.h"
+#include "bench/dp-driver.h"
 #include "dp-packet.h"
 #include "dpif.h"
-#include "flow-put.h"
-#include "flow-set.h"
+#include "bench/flow-put.h"
+#include "bench/flow-set.h"
 #include "flow.h"
 #include "netdev.h"
 #include "openvswitch/ofpbuf.h"
 #include "ovs-atomic.h"
 #include "ovs-rcu.h"
-#include "synthetic-netdev.h"
+#include "bench/synthetic-netdev.h"
 #include "util.h"
 
 /* bench-datapath: one measurement of a userspace datapath
@@ -376,7 +376,8 @@ outputs_add_up(struct bench *b, const struct synthetic_counters *in)
     }
     bad |= complain("packets out", n_packets, in->rx_packets);
     bad |= complain("bytes out", n_bytes, in->rx_bytes);
-    bad |= complain("sum of flow numbers out", sum, b->source.flow_sum);
+    bad |= complain("sum of flow numbers out", sum,
+                    flow_source_sum(&b->source));
     bad |= complain("packets out of the wrong port", wrong, 0);
     bad |= complain("upcalls", atomic_count_get(&b->n_upcalls), 0);
     return !bad;

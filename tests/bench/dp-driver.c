@@ -2,7 +2,7 @@
 
 #include <config.h>
 
-#include "dp-driver.h"
+#include "bench/dp-driver.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -27,7 +27,7 @@
 #include "ovs-numa.h"
 #include "ovs-rcu.h"
 #include "ovs-thread.h"
-#include "synthetic-netdev.h"
+#include "bench/synthetic-netdev.h"
 #include "timeval.h"
 #include "unixctl.h"
 #include "util.h"

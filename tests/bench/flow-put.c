@@ -2,11 +2,11 @@
 
 #include <config.h>
 
-#include "flow-put.h"
+#include "bench/flow-put.h"
 
 #include <errno.h>
 
-#include "dp-driver.h"
+#include "bench/dp-driver.h"
 #include "dpif.h"
 #include "flow.h"
 #include "netlink.h"

@@ -13,7 +13,7 @@
  *
  * Thread safety: one thread. */
 
-#include "flow-set.h"
+#include "bench/flow-set.h"
 #include "openvswitch/ofpbuf.h"
 
 struct dpif;

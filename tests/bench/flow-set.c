@@ -2,7 +2,7 @@
 
 #include <config.h>
 
-#include "flow-set.h"
+#include "bench/flow-set.h"
 
 #include <math.h>
 
@@ -340,19 +340,31 @@ random_below(struct flow_source *source, uint64_t n)
     return ((next_random(source) >> 32) * n) >> 32;
 }
 
+static void
+flow_source_add(struct flow_source *source, uint64_t sum)
+{
+    uint64_t old;
+
+    /* One writer. */
+    atomic_read_relaxed(&source->flow_sum, &old);
+    atomic_store_relaxed(&source->flow_sum, old + sum);
+}
+
 static size_t
 fill_uniform(struct synthetic_source *up, struct dp_packet **packets,
              size_t n)
 {
     struct flow_source *source = CONTAINER_OF(up, struct flow_source, up);
     const struct flow_set *set = source->set;
+    uint64_t sum = 0;
 
     for (size_t i = 0; i < n; i++) {
         uint64_t m = random_below(source, set->n_microflows);
 
         flow_set_fill(set, m, source->rss, packets[i]);
-        source->flow_sum += 1 + (set->per_flow > 1 ? m / set->per_flow : m);
+        sum += 1 + (set->per_flow > 1 ? m / set->per_flow : m);
     }
+    flow_source_add(source, sum);
     return n;
 }
 
@@ -361,13 +373,15 @@ fill_zipf(struct synthetic_source *up, struct dp_packet **packets, size_t n)
 {
     struct flow_source *source = CONTAINER_OF(up, struct flow_source, up);
     const struct flow_set *set = source->set;
+    uint64_t sum = 0;
 
     for (size_t i = 0; i < n; i++) {
         uint64_t m = source->drawn[source->next++ & source->drawn_mask];
 
         flow_set_fill(set, m, source->rss, packets[i]);
-        source->flow_sum += 1 + (set->per_flow > 1 ? m / set->per_flow : m);
+        sum += 1 + (set->per_flow > 1 ? m / set->per_flow : m);
     }
+    flow_source_add(source, sum);
     return n;
 }
 
@@ -377,14 +391,16 @@ fill_round_robin(struct synthetic_source *up, struct dp_packet **packets,
 {
     struct flow_source *source = CONTAINER_OF(up, struct flow_source, up);
     const struct flow_set *set = source->set;
+    uint64_t sum = 0;
 
     for (size_t i = 0; i < n; i++) {
         uint64_t m = source->next;
 
         source->next = m + 1 < set->n_microflows ? m + 1 : 0;
         flow_set_fill(set, m, source->rss, packets[i]);
-        source->flow_sum += 1 + (set->per_flow > 1 ? m / set->per_flow : m);
+        sum += 1 + (set->per_flow > 1 ? m / set->per_flow : m);
     }
+    flow_source_add(source, sum);
     return n;
 }
 

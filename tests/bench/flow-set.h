@@ -32,7 +32,9 @@
 
 #include "openvswitch/types.h"
 #include "openvswitch/packets.h"
-#include "synthetic-netdev.h"
+#include "bench/synthetic-netdev.h"
+#include "ovs-atomic.h"
+#include "util.h"
 
 struct dp_packet;
 struct flow;
@@ -126,8 +128,19 @@ struct flow_source {
     /* Sum of the numbers, each plus 1, of the flows that were sent.  Written
      * by the polling thread; read it after the port's counters have come to
      * rest. */
-    uint64_t flow_sum;
+    atomic_uint64_t flow_sum;
 };
+
+/* Returns 'flow_sum' of 'source', in any thread. */
+static inline uint64_t
+flow_source_sum(const struct flow_source *source)
+{
+    uint64_t sum;
+
+    atomic_read_relaxed(&CONST_CAST(struct flow_source *, source)->flow_sum,
+                        &sum);
+    return sum;
+}
 
 void flow_source_init(struct flow_source *, const struct flow_set *,
                       enum flow_choice, double exponent, bool rss,

@@ -2,7 +2,7 @@
 
 #include <config.h>
 
-#include "synthetic-netdev.h"
+#include "bench/synthetic-netdev.h"
 
 #include <errno.h>
 

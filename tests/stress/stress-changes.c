@@ -18,6 +18,7 @@
 #include "openvswitch/ofp-meter.h"
 #include "openvswitch/ofpbuf.h"
 #include "ovs-rcu.h"
+#include "ovs-thread.h"
 #include "random.h"
 #include "smap.h"
 #include "util.h"
@@ -290,6 +291,10 @@ stress_dump_thread(void *aux OVS_UNUSED)
     return NULL;
 }
 
+/* Held while ports or the configuration change: Open vSwitch does both from
+ * one thread, and dpif_set_config() is not made for anything else. */
+static struct ovs_mutex config_mutex = OVS_MUTEX_INITIALIZER;
+
 /* Deletes a port and adds it again under the same number. */
 static void
 bounce_port(struct netdev *netdev, odp_port_t port_no, unsigned int usec)
@@ -316,8 +321,10 @@ stress_port_thread(void *aux OVS_UNUSED)
 
     while (begin()) {
         odp_port_t extra_no = ODPP_NONE;
-        int error = dpif_port_add(stress.driver.dpif, extra, &extra_no);
+        int error;
 
+        ovs_mutex_lock(&config_mutex);
+        error = dpif_port_add(stress.driver.dpif, extra, &extra_no);
         if (error) {
             stress_fail("extra port: %s", ovs_strerror(error));
         }
@@ -337,6 +344,7 @@ stress_port_thread(void *aux OVS_UNUSED)
                 stress_fail("extra port del: %s", ovs_strerror(error));
             }
         }
+        ovs_mutex_unlock(&config_mutex);
         end(20 * 1000);
     }
     netdev_close(extra);
@@ -539,8 +547,10 @@ call_appctl(void)
 void
 stress_change(void)
 {
+    ovs_mutex_lock(&config_mutex);
     change_config();
     change_queues();
+    ovs_mutex_unlock(&config_mutex);
     change_objects();
     call_appctl();
 }

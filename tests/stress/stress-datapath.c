@@ -155,7 +155,7 @@ take_account(struct account *a, bool read_drops)
         synthetic_get_counters(stress.inputs[i].netdev, &c);
         a->in += c.rx_packets;
         for (size_t q = 0; q < N_RXQ; q++) {
-            a->in_sum += stress.inputs[i].sources[q].flow_sum;
+            a->in_sum += flow_source_sum(&stress.inputs[i].sources[q]);
         }
     }
     for (size_t i = 0; i < N_OUTPUTS; i++) {
