@@ -275,9 +275,11 @@ burst_lookup(struct pmd_thread *pmd, struct pmd_burst *b,
 
         n_from[result->source]++;
         if (result->flow) {
-            OVS_PREFETCH_WRITE(&result->flow->actions);
-            if (result->source == LOOKUP_CLASSIFIER) {
-                credit_mask(result->flow);
+            if (OVS_UNLIKELY(result->source != LOOKUP_EMC)) {
+                OVS_PREFETCH_WRITE(&result->flow->actions);
+                if (result->source == LOOKUP_CLASSIFIER) {
+                    credit_mask(result->flow);
+                }
             }
         }
     }

@@ -48,7 +48,8 @@ typedef unsigned int lookup_pass_func(const struct lookup_tables *,
                                       const struct dp_key *keys, size_t n,
                                       struct lookup_result *results);
 
-/* One packet after the other. */
+/* One packet after the other, save that the flows which the EMC names are
+ * fetched for all of them first. */
 lookup_pass_func lookup_pass_plain;
 
 #endif /* table/lookup.h */

@@ -121,26 +121,36 @@ sigcache_is_enabled(const struct sigcache *cache)
     return cache->buckets != NULL;
 }
 
-/* Returns the flow that 'key' hits in 'cache', or NULL. 'cache' must have
- * memory.  The caller must not quiesce while it uses the flow. */
+/* Returns the flow that 'hash' leads to in 'cache', or NULL.  It may be dead
+ * or of another packet: see dp_flow_matches_key().  'cache' must have memory.
+ * The caller must not quiesce while it uses the flow. */
 static inline struct dp_flow *
-sigcache_lookup(const struct sigcache *cache, const struct dp_slab *slab,
-                const struct dp_key *key)
+sigcache_candidate(const struct sigcache *cache, const struct dp_slab *slab,
+                   uint32_t hash)
 {
-    const struct sigcache_bucket *bucket = sigcache_bucket(cache, key->hash);
-    unsigned int match = sigcache_bucket_match(bucket, key->hash);
+    const struct sigcache_bucket *bucket = sigcache_bucket(cache, hash);
+    unsigned int match = sigcache_bucket_match(bucket, hash);
 
     for (; match; match = zero_rightmost_1bit(match)) {
         uint32_t index = bucket->indexes[raw_ctz(match)];
 
+        /* There is one entry per hash at most, but for empty ones. */
         if (OVS_LIKELY(index)) {
-            struct dp_flow *flow = dp_slab_get(slab, index);
-
-            /* There is one entry per hash at most. */
-            return dp_flow_matches_key(flow, key) ? flow : NULL;
+            return dp_slab_get(slab, index);
         }
     }
     return NULL;
+}
+
+/* Returns the flow that 'key' hits in 'cache', or NULL, under the same
+ * conditions. */
+static inline struct dp_flow *
+sigcache_lookup(const struct sigcache *cache, const struct dp_slab *slab,
+                const struct dp_key *key)
+{
+    struct dp_flow *flow = sigcache_candidate(cache, slab, key->hash);
+
+    return flow && dp_flow_matches_key(flow, key) ? flow : NULL;
 }
 
 #endif /* table/sigcache.h */
