@@ -13,6 +13,7 @@ doc_sources = \
 	Documentation/ref/counters.rst \
 	Documentation/internals/architecture.rst \
 	Documentation/internals/contributing.rst \
+	Documentation/internals/performance.rst \
 	Documentation/internals/testing.rst
 EXTRA_DIST += $(doc_sources) README.rst NEWS NOTICE LICENSE
 
