@@ -7,6 +7,8 @@
 # make check-stress, check-differential  the stress tests
 # make check-openvswitch[-part]  Open vSwitch's own test suite over our objects
 # make bench-datapath, bench-sync  ours against Open vSwitch's
+# make bench-coro        the price of coroutines and of interleaving
+# make bench-flow-table  the price of the flow table's concurrency
 #
 # A unit test is one program, tests/unit/test-NAME.c, linked with libweft.a and
 # Open vSwitch's libraries: add it to unit_tests and give it its _SOURCES, in
@@ -33,6 +35,7 @@ EXTRA_DIST += $(check_scripts)
 check_scripts += tests/check-configure.sh
 check_scripts += tests/check-link-map.sh
 check_scripts += tests/check-source-lists.sh
+check_scripts += tests/check-standalone-headers.sh
 
 CHECKS += check-unit check-weft
 TEST_ENVIRONMENT = weft_srcdir='$(abs_srcdir)' \
@@ -69,6 +72,7 @@ distclean-sanitizers:
 # programs, with Open vSwitch's macros.
 weft_testsuite_at = \
 	tests/weft-config.at \
+	tests/weft-impl.at \
 	tests/weft-programs.at \
 	tests/weft-testsuite.at
 EXTRA_DIST += $(weft_testsuite_at)

@@ -103,6 +103,32 @@ uses_input_impl(struct pmd_thread *pmd, const void *impl)
     return used == impl;
 }
 
+/* Puts what "auto" has chosen for each of 'pmds' that uses it. */
+static void
+put_auto_choices(struct ds *reply, struct pmd_thread **pmds, size_t n)
+{
+    const struct pmd_input_impl *impl = pmd_input_impl_by_name("auto");
+
+    for (size_t i = 0; i < n; i++) {
+        struct pass_choice_facts facts;
+
+        if (pmds[i]->core_id == NON_PMD_CORE_ID
+            || !uses_input_impl(pmds[i], impl)) {
+            continue;
+        }
+        pass_choice_read(&pmds[i]->pass_choice, &facts);
+        ds_put_format(reply, "    core %u: %s", pmds[i]->core_id,
+                      facts.in_use == PASS_PLAIN ? "plain" : "interleaved");
+        if (facts.costs[PASS_PLAIN]) {
+            ds_put_format(reply, " (cycles per packet when tried last: "
+                          "plain %.1f, interleaved %.1f)",
+                          facts.costs[PASS_PLAIN],
+                          facts.costs[PASS_INTERLEAVED]);
+        }
+        ds_put_char(reply, '\n');
+    }
+}
+
 static void
 put_input_impls(struct ds *reply, struct pmd_thread **pmds, size_t n_pmds)
 {
@@ -113,6 +139,9 @@ put_input_impls(struct ds *reply, struct pmd_thread **pmds, size_t n_pmds)
     for (size_t i = 0; i < n; i++) {
         ds_put_format(reply, "  %s (", impls[i].name);
         put_cores(reply, pmds, n_pmds, uses_input_impl, &impls[i]);
+        if (!impls[i].pass) {
+            put_auto_choices(reply, pmds, n_pmds);
+        }
     }
 }
 
@@ -306,7 +335,7 @@ count_subtables(struct pmd_thread *pmd, struct subtable_count *count)
 
     ovs_mutex_lock(&pmd->flows.mutex);
     CMAP_FOR_EACH (cls, node, &pmd->flows.classifiers) {
-        size_t n = cmap_count(&cls->by_mask);
+        size_t n = pvector_count(&cls->ranked);
 
         count->n_classifiers += n > 0;
         count->n_subtables += n;

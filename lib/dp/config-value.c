@@ -70,6 +70,20 @@ config_number(const struct smap *config, const char *key, uint64_t def,
     return fallback;
 }
 
+bool
+config_size_parse(const char *string, uint32_t min, uint32_t max,
+                  uint32_t *size)
+{
+    uint64_t value;
+
+    if (!parse_unsigned(string, 10, &value)
+        || (value && (!is_pow2(value) || value < min || value > max))) {
+        return false;
+    }
+    *size = value;
+    return true;
+}
+
 static void
 sleep_list_set(struct sleep_list *list, unsigned core_id, uint64_t us)
 {

@@ -33,6 +33,12 @@ uint64_t config_number(const struct smap *, const char *key, uint64_t def,
                        uint64_t max, uint64_t fallback,
                        enum vlog_level level);
 
+/* The size of a table: stores to '*size' what 'string' says, which is 0 or a
+ * power of two from 'min' to 'max' in decimal.  Returns false, and leaves
+ * '*size' alone, if it says anything else. */
+bool config_size_parse(const char *string, uint32_t min, uint32_t max,
+                       uint32_t *size);
+
 /* "pmd-sleep-max": how long threads may sleep in an iteration, in us.
  *
  *     "50"            every thread: 50

@@ -232,8 +232,7 @@ dp_netdev_set_config(struct dpif *dpif, const struct smap *config)
     set_switch(&dp->run.perf_metrics, config, "pmd-perf-metrics",
                "PMD performance metrics collection enabled",
                "PMD performance metrics collection disabled");
-    set_switch(&dp->run.smc_enable, config, "smc-enable",
-               "SMC cache is enabled", "SMC cache is disabled");
+    dp_netdev_set_cache_config(dp, config);
     set_rxq_assignment(dp, config);
     set_balance(dp, config);
     dp_netdev_set_sleep_config(dp, config);

@@ -17,7 +17,6 @@
 #include "seq.h"
 #include "sset.h"
 #include "table/flow-table.h"
-#include "table/sigcache.h"
 #include "tnl-ports.h"
 #include "util.h"
 
@@ -104,9 +103,6 @@ run_init(struct dp_run *run, const char *name, const struct dpif_class *class)
 
     atomic_init(&run->tx_flush_interval, 0);
     atomic_init(&run->emc_insert_min, UINT32_MAX / EMC_INSERT_INV_PROB);
-    atomic_init(&run->smc_enable, false);
-    atomic_init(&run->emc_entries, SIGCACHE_EMC_ENTRIES);
-    atomic_init(&run->smc_entries, SIGCACHE_SMC_ENTRIES);
     atomic_init(&run->perf_metrics, false);
 
     /* Before the lock, which a thread takes under the mutex of the keys when
@@ -166,6 +162,7 @@ dp_netdev_new(const char *name, const struct dpif_class *class)
     ovs_refcount_init(&dp->ref_cnt);
     atomic_flag_clear(&dp->destroyed);
     run_init(&dp->run, dp->name, class);
+    dp_netdev_init_caches(dp);
 
     ovs_rwlock_init(&dp->port_rwlock);
     hmap_init(&dp->ports);
@@ -188,6 +185,7 @@ static void
 dp_netdev_free(struct dp_netdev *dp)
 {
     run_destroy(&dp->run);
+    dp_netdev_destroy_caches(dp);
     cmap_destroy(&dp->poll_threads);
     seq_destroy(dp->reconfigure_seq);
     seq_destroy(dp->port_seq);

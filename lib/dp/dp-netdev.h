@@ -15,6 +15,7 @@
  *    dp_netdev_mutex         (all datapaths)
  *    dp->port_rwlock         (ports)
  *    dp->run.bonds.mutex
+ *    dp->caches.mutex        (sizes of caches)
  *    dp->run.non_pmd_mutex   (use of the non-PMD thread's structure)
  *    pmd->port_mutex
  *    pmd->flows.mutex
@@ -59,8 +60,32 @@ struct dp_balance {
     uint8_t load_percent;       /* Copied to every thread. */
 };
 
+/* The caches that every thread has in front of its classifier; levels of
+ * dpif_cache_get_size() and its like. */
+enum dp_cache {
+    DP_CACHE_EMC,
+    DP_CACHE_SMC,
+    DP_N_CACHES
+};
+
+/* Their sizes (caches.c). */
+struct dp_caches {
+    /* Held while sizes change, threads come and threads go: so a thread has
+     * the size that was in force when it came, and is told of each later
+     * one. */
+    struct ovs_mutex mutex;
+    uint32_t n_entries[DP_N_CACHES] OVS_GUARDED; /* What each thread has, but
+                                 * of the SMC only while it is enabled. */
+    bool smc_enabled OVS_GUARDED; /* "smc-enable". */
+
+    /* "emc-size" and "smc-size" as they were read last, or null: only when one
+     * of them changes does it count.  Main thread only. */
+    char *config[DP_N_CACHES];
+};
+
 struct dp_netdev {
     struct dp_run run;          /* See pmd/run.h. */
+    struct dp_caches caches;
 
     const struct dpif_class *const class;
     const char *const name;
@@ -254,12 +279,29 @@ void dp_netdev_register_upcall_cb(struct dpif *, upcall_callback *, void *aux);
 void dp_netdev_enable_upcall(struct dpif *);
 void dp_netdev_disable_upcall(struct dpif *);
 
-/* caches.c: sizes of the caches that every thread has in front of its
- * classifier.  Levels are 0 ("emc") and 1 ("smc"), sizes are in entries. */
+/* caches.c: sizes of the caches.  A level is an 'enum dp_cache', sizes are in
+ * entries.  Setting one returns 0, EINVAL, or ENOMEM if there is no memory for
+ * all threads to have that size, which then is in force for none.  It takes as
+ * long as the memory takes to be zeroed, and forgets what was cached. */
 int dp_netdev_cache_get_levels(struct dpif *, uint32_t *n_levels);
 int dp_netdev_cache_get_name(struct dpif *, uint32_t level, const char **name);
 int dp_netdev_cache_get_size(struct dpif *, uint32_t level, uint32_t *size);
 int dp_netdev_cache_set_size(struct dpif *, uint32_t level, uint32_t size);
+void dp_netdev_init_caches(struct dp_netdev *dp);
+void dp_netdev_destroy_caches(struct dp_netdev *dp);
+/* The same by "emc-size", "smc-size" and "smc-enable". */
+void dp_netdev_set_cache_config(struct dp_netdev *dp, const struct smap *);
+/* Gives a new thread its caches and adds it to 'poll_threads', and the
+ * reverse for one that has ended. */
+void dp_netdev_insert_pmd(struct dp_netdev *dp, struct pmd_thread *,
+                          uint32_t hash)
+    OVS_EXCLUDED(dp->caches.mutex);
+void dp_netdev_forget_pmd(struct dp_netdev *dp, struct pmd_thread *,
+                          uint32_t hash)
+    OVS_EXCLUDED(dp->caches.mutex);
+/* Main thread, each run: frees caches that were replaced. */
+void dp_netdev_run_caches(struct dp_netdev *dp)
+    OVS_EXCLUDED(dp->caches.mutex);
 
 /* bonds.c */
 int dp_netdev_bond_add(struct dpif *, uint32_t bond_id, odp_port_t *members);

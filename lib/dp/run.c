@@ -4,7 +4,6 @@
 
 #include "netdev.h"
 #include "openvswitch/poll-loop.h"
-#include "pmd/housekeeping.h"
 #include "pmd/loop.h"
 #include "seq.h"
 #include "timeval.h"
@@ -48,7 +47,6 @@ poll_non_pmd_ports(struct dp_netdev *dp)
     }
 
     ovs_mutex_lock(&dp->run.non_pmd_mutex);
-    pmd_resize_caches(non_pmd);
     HMAP_FOR_EACH (port, node, &dp->ports) {
         if (!netdev_is_pmd(port->netdev)) {
             received |= poll_port(dp, non_pmd, port);
@@ -87,6 +85,7 @@ dp_netdev_run(struct dpif *dpif)
         ovs_rwlock_unlock(&dp->port_rwlock);
     }
 
+    dp_netdev_run_caches(dp);
     tnl_neigh_cache_run();
     tnl_port_map_run();
 

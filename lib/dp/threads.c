@@ -56,7 +56,7 @@ dp_netdev_add_pmd(struct dp_netdev *dp, unsigned core_id, int numa_id)
     struct pmd_thread *pmd = pmd_thread_create(&dp->run, core_id, numa_id);
 
     dp_netdev_init_pmd_sleep(dp, pmd);
-    cmap_insert(&dp->poll_threads, &pmd->node, core_hash(core_id));
+    dp_netdev_insert_pmd(dp, pmd, core_hash(core_id));
 
     if (core_id != NON_PMD_CORE_ID) {
         char *name = xasprintf("pmd-c%02u/id:", core_id);
@@ -98,7 +98,7 @@ dp_netdev_del_pmd(struct dp_netdev *dp, struct pmd_thread *pmd)
     }
     dp_netdev_pmd_flush_flows(pmd);
 
-    cmap_remove(&dp->poll_threads, &pmd->node, core_hash(pmd->core_id));
+    dp_netdev_forget_pmd(dp, pmd, core_hash(pmd->core_id));
     pmd_thread_unref(pmd);
 }
 

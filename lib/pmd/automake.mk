@@ -9,6 +9,8 @@ lib_libweft_a_SOURCES += \
 	lib/pmd/ct-action.h \
 	lib/pmd/drops.c \
 	lib/pmd/drops.h \
+	lib/pmd/emc-use.c \
+	lib/pmd/emc-use.h \
 	lib/pmd/execute.c \
 	lib/pmd/execute.h \
 	lib/pmd/flow-install.c \
@@ -29,9 +31,13 @@ lib_libweft_a_SOURCES += \
 	lib/pmd/metrics-show.c \
 	lib/pmd/metrics.c \
 	lib/pmd/metrics.h \
+	lib/pmd/parse-ip.c \
+	lib/pmd/parse-ip.h \
 	lib/pmd/parse-study.c \
 	lib/pmd/parse.c \
 	lib/pmd/parse.h \
+	lib/pmd/pass-choice.c \
+	lib/pmd/pass-choice.h \
 	lib/pmd/perf.c \
 	lib/pmd/perf.h \
 	lib/pmd/pmd.c \

@@ -26,36 +26,39 @@ enum {
 
 /* Caches. */
 
-static void
-resize_cache(struct sigcache *cache, const char *name, uint32_t n_entries,
-             uint32_t *asked, const struct pmd_thread *pmd)
-{
-    if (n_entries != *asked) {
-        int error = sigcache_resize(cache, n_entries);
-
-        if (error) {
-            VLOG_WARN("core %u: cannot make an %s of %"PRIu32" entries (%s)",
-                      pmd->core_id, name, n_entries, ovs_strerror(error));
-        }
-        *asked = n_entries;
-    }
-}
-
 void
 pmd_resize_caches(struct pmd_thread *pmd)
 {
-    uint32_t emc_entries, smc_entries;
-    bool smc;
+    if (OVS_UNLIKELY(sigcache_handover_is_pending(&pmd->emc_next))) {
+        sigcache_handover_take(&pmd->emc_next, &pmd->emc);
+    }
+    if (OVS_UNLIKELY(sigcache_handover_is_pending(&pmd->smc_next))) {
+        sigcache_handover_take(&pmd->smc_next, &pmd->smc);
+        pmd->smc_enabled = sigcache_is_enabled(&pmd->smc);
+    }
+}
 
-    atomic_read_relaxed(&pmd->run->emc_entries, &emc_entries);
-    resize_cache(&pmd->emc, "EMC", emc_entries, &pmd->emc_asked, pmd);
+int
+pmd_init_caches(struct pmd_thread *pmd, uint32_t emc_entries,
+                uint32_t smc_entries)
+{
+    int emc_error = sigcache_create(&pmd->emc, emc_entries, pmd->numa_id);
+    int smc_error = sigcache_create(&pmd->smc, smc_entries, pmd->numa_id);
 
-    /* A large cache that nobody wants gives its memory back. */
-    atomic_read_relaxed(&pmd->run->smc_enable, &smc);
-    atomic_read_relaxed(&pmd->run->smc_entries, &smc_entries);
-    resize_cache(&pmd->smc, "SMC", smc ? smc_entries : 0, &pmd->smc_asked,
-                 pmd);
-    pmd->smc_enabled = smc && sigcache_is_enabled(&pmd->smc);
+    pmd->emc_next.n_entries = sigcache_n_entries(&pmd->emc);
+    pmd->smc_next.n_entries = sigcache_n_entries(&pmd->smc);
+    pmd->smc_enabled = sigcache_is_enabled(&pmd->smc);
+    return emc_error ? emc_error : smc_error;
+}
+
+void
+pmd_free_caches(struct pmd_thread *pmd)
+{
+    sigcache_handover_destroy(&pmd->emc_next);
+    sigcache_handover_destroy(&pmd->smc_next);
+    sigcache_destroy(&pmd->emc);
+    sigcache_destroy(&pmd->smc);
+    pmd->smc_enabled = false;
 }
 
 /* Forgets cached names of dead flows, a bucket at a time, the caches in turn.

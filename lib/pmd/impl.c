@@ -3,6 +3,7 @@
 
 #include "pmd/impl.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "openvswitch/vlog.h"
@@ -14,7 +15,10 @@ VLOG_DEFINE_THIS_MODULE(dpif_netdev_impl);
 /* Lookup passes. */
 
 static const struct pmd_input_impl input_impls[] = {
-    { "dpif_scalar", lookup_pass_plain },
+    { "auto", NULL },
+    { "plain", lookup_pass_plain },
+    { "interleaved", lookup_pass_interleaved },
+    { "dpif_scalar", lookup_pass_plain }, /* As Open vSwitch calls its own. */
 };
 
 /* What new threads start with.  Relaxed: it points to constants. */
@@ -38,17 +42,39 @@ pmd_input_impl_by_name(const char *name)
     return NULL;
 }
 
+/* Returns what WEFT_DPIF_IMPL asks for, or null. */
+static const struct pmd_input_impl *
+input_impl_from_environment(void)
+{
+    const char *name = getenv("WEFT_DPIF_IMPL");
+    const struct pmd_input_impl *impl = NULL;
+
+    if (name && name[0]) {
+        impl = pmd_input_impl_by_name(name);
+        if (!impl) {
+            VLOG_WARN("WEFT_DPIF_IMPL: '%s' is not a DPIF implementation, "
+                      "ignored", name);
+        }
+    }
+    return impl;
+}
+
 const struct pmd_input_impl *
 pmd_input_impl_default(void)
 {
     static struct ovsthread_once once = OVSTHREAD_ONCE_INITIALIZER;
     const struct pmd_input_impl *impl;
 
-    atomic_read_relaxed(&input_default, &impl);
     if (ovsthread_once_start(&once)) {
+        impl = input_impl_from_environment();
+        if (impl) {
+            pmd_input_impl_set_default(impl);
+        }
+        atomic_read_relaxed(&input_default, &impl);
         VLOG_INFO("Default DPIF implementation is %s.", impl->name);
         ovsthread_once_done(&once);
     }
+    atomic_read_relaxed(&input_default, &impl);
     return impl;
 }
 

@@ -5,8 +5,8 @@
 /* The implementations among which a user can choose at run time.
  *
  *  - input ("dpif-impl-get", "dpif-impl-set"): the lookup pass of a burst.
- *    "dpif_scalar" is the plain pass.
- *  - parse ("miniflow-parser-get", "-set"): from packet to key. "scalar" is
+ *  - parse ("miniflow-parser-get", "-set"): from packet to key. "scalar"
+ *    takes TCP and UDP over IP itself (pmd/parse-ip.h) and leaves the rest to
  *    the library's miniflow_extract(); "autovalidator" runs all that are
  *    available and compares; "study" measures which one hits most.
  *  - subtable lookup ("subtable-lookup-prio-get", "-set", "-info-get"):
@@ -32,7 +32,7 @@ struct pmd_thread;
 
 struct pmd_input_impl {
     const char *name;
-    lookup_pass_func *pass;
+    lookup_pass_func *pass;     /* Null for "auto". */
 };
 
 /* Parses the packets of 'batch' into 'keys' (key->mf only; hashes are up to

@@ -11,11 +11,13 @@
 #include "packets.h"
 #include "pmd/batch.h"
 #include "pmd/drops.h"
+#include "pmd/execute.h"
 #include "pmd/impl.h"
+#include "pmd/parse-ip.h"
 #include "pmd/pmd.h"
 #include "pmd/upcall.h"
-#include "random.h"
 #include "sync/dp-log.h"
+#include "table/dp-classifier.h"
 #include "table/dp-key.h"
 #include "table/flow-table.h"
 #include "table/lookup.h"
@@ -39,8 +41,9 @@ struct pmd_burst {
      * an upcall has taken care of is replaced by null. */
     struct dp_packet_batch *keyed;
     struct dp_packet_batch rest;
-    uint16_t tcp_flags[NETDEV_MAX_BURST];
     struct lookup_result results[NETDEV_MAX_BURST];
+    struct lookup_hits hits;
+    uint32_t n_upcalls;         /* Packets that no table had a flow for. */
     struct flow_batches batches;
     struct dp_key keys[NETDEV_MAX_BURST];
 };
@@ -181,17 +184,19 @@ burst_salt(const struct pmd_thread *pmd, const struct pmd_burst *b)
 }
 
 /* Makes the keys, and asks the memory for what the EMC knows of them if
- * 'emc' is not null. */
+ * 'emc' is not null.  'fresh': the packets come from a port. */
 static void
 burst_parse(struct pmd_thread *pmd, struct pmd_burst *b,
-            const struct sigcache *emc)
+            const struct sigcache *emc, bool fresh)
 {
     const uint32_t salt = burst_salt(pmd, b);
     const struct pmd_parse_impl *impl;
     struct dp_packet *packet;
     uint32_t parsed = 0;
+    bool try_ip;
 
     atomic_read_relaxed(&pmd->parse_impl, &impl);
+    try_ip = fresh && !impl->parse;
     if (impl->parse) {
         parsed = impl->parse(pmd, b->keyed, b->keys);
         pmd_perf_add(&pmd->perf, PMD_COUNT_MFEX_OPT_HIT, count_1bits(parsed));
@@ -201,8 +206,11 @@ burst_parse(struct pmd_thread *pmd, struct pmd_burst *b,
         struct dp_key *key = &b->keys[i];
         uint32_t hash;
 
-        if (!(parsed & (UINT32_C(1) << i))) {
-            miniflow_extract(packet, &key->mf);
+        if (OVS_UNLIKELY(!try_ip || !pmd_parse_ip(packet, key))) {
+            if (!(parsed & (UINT32_C(1) << i))) {
+                miniflow_extract(packet, &key->mf);
+            }
+            key->tcp_flags = miniflow_get_tcp_flags(&key->mf);
         }
         if (OVS_LIKELY(dp_packet_rss_valid(packet))) {
             hash = dp_packet_get_rss_hash(packet);
@@ -216,7 +224,6 @@ burst_parse(struct pmd_thread *pmd, struct pmd_burst *b,
         }
         key->in_port = b->in_port;
         dp_key_set_shape(&pmd->flows.shapes, key);
-        b->tcp_flags[i] = miniflow_get_tcp_flags(&key->mf);
     }
 }
 
@@ -234,78 +241,93 @@ burst_validate(struct pmd_thread *pmd, struct pmd_burst *b)
             && dp_flow_is_live(flow) && dp_flow_is_live(result->flow)) {
             static struct vlog_rate_limit rl = VLOG_RATE_LIMIT_INIT(5, 5);
 
-            VLOG_ERR_RL(&rl, "lookup gave flow %"PRIu32" (source %d), "
+            VLOG_ERR_RL(&rl, "lookup gave flow %"PRIu32", "
                         "validation gave flow %"PRIu32,
-                        result->flow->index, result->source, flow->index);
+                        result->flow->index, flow->index);
             result->flow = flow;
-            result->source = LOOKUP_CLASSIFIER;
         }
     }
 }
 
-static void
-credit_mask(const struct dp_flow *flow)
+/* Bits of the packets that are looked up by key. */
+static uint32_t
+burst_bits(const struct pmd_burst *b)
 {
-    const struct dp_mask *mask = dp_flow_live_mask(flow);
-
-    if (mask) {
-        dp_mask_credit(mask);
-    }
+    return UINT32_MAX >> (32 - dp_packet_batch_size(b->keyed));
 }
 
-/* Looks all keys up in 'tables' and counts.  Returns how many packets the EMC
- * did not know, and stores how many of them have no flow to '*n_misses'. */
-static size_t
-burst_lookup(struct pmd_thread *pmd, struct pmd_burst *b,
-             const struct lookup_tables *tables, size_t *n_misses)
+BUILD_ASSERT_DECL((int) NETDEV_MAX_BURST == (int) LOOKUP_MAX_KEYS);
+
+/* Returns the pass that the user has chosen, null for "auto". */
+static lookup_pass_func *
+chosen_pass(struct pmd_thread *pmd)
 {
-    const size_t n = dp_packet_batch_size(b->keyed);
-    size_t n_from[LOOKUP_CLASSIFIER + 1] = { 0 };
     const struct pmd_input_impl *impl;
-    unsigned int n_subtables;
 
     atomic_read_relaxed(&pmd->input_impl, &impl);
-    n_subtables = impl->pass(tables, b->keys, n, b->results);
+    return impl->pass;
+}
+
+static lookup_pass_func *
+burst_pass(struct pmd_thread *pmd)
+{
+    lookup_pass_func *pass = chosen_pass(pmd);
+
+    return pass ? pass : pass_choice_pass(&pmd->pass_choice);
+}
+
+/* Looks all keys up in 'tables' and counts.  There is at least one. */
+static void
+burst_lookup(struct pmd_thread *pmd, struct pmd_burst *b,
+             const struct lookup_tables *tables)
+{
+    struct lookup_hits *hits = &b->hits;
+    size_t i;
+
+    *hits = burst_pass(pmd)(tables, b->keys, dp_packet_batch_size(b->keyed),
+                            b->results);
     if (OVS_UNLIKELY(pmd_subtable_impl_in_use()->validate)) {
         burst_validate(pmd, b);
     }
+    if (tables->emc) {
+        unsigned int n_hits = count_1bits(hits->emc);
 
-    for (size_t i = 0; i < n; i++) {
-        const struct lookup_result *result = &b->results[i];
-
-        n_from[result->source]++;
-        if (result->flow) {
-            if (OVS_UNLIKELY(result->source != LOOKUP_EMC)) {
-                OVS_PREFETCH_WRITE(&result->flow->actions);
-                if (result->source == LOOKUP_CLASSIFIER) {
-                    credit_mask(result->flow);
-                }
-            }
-        }
+        emc_gate_count(&pmd->emc_gate, dp_packet_batch_size(b->keyed),
+                       n_hits);
+        pmd_perf_add(&pmd->perf, PMD_COUNT_EMC_HIT, n_hits);
     }
-    pmd_perf_add(&pmd->perf, PMD_COUNT_EMC_HIT, n_from[LOOKUP_EMC]);
-    pmd_perf_add(&pmd->perf, PMD_COUNT_SMC_HIT, n_from[LOOKUP_SMC]);
-    pmd_perf_add(&pmd->perf, PMD_COUNT_MASKED_HIT, n_from[LOOKUP_CLASSIFIER]);
-    pmd_perf_add(&pmd->perf, PMD_COUNT_MASKED_LOOKUP, n_subtables);
-    *n_misses = n_from[LOOKUP_MISS];
-    return n - n_from[LOOKUP_EMC];
+
+    if (hits->smc | hits->classifier) {
+        ULLONG_FOR_EACH_1 (i, hits->classifier) {
+            dp_classifier_credit(b->results[i].subtable);
+        }
+        pmd_perf_add(&pmd->perf, PMD_COUNT_SMC_HIT, count_1bits(hits->smc));
+        pmd_perf_add(&pmd->perf, PMD_COUNT_MASKED_HIT,
+                     count_1bits(hits->classifier));
+    }
+    pmd_perf_add(&pmd->perf, PMD_COUNT_MASKED_LOOKUP, hits->n_asked);
+}
+
+/* The packets that no table has a flow for. */
+static uint32_t
+burst_missed(const struct pmd_burst *b)
+{
+    return burst_bits(b) & ~(b->hits.emc | b->hits.smc | b->hits.classifier);
 }
 
 /* Drops all packets without a flow. */
 static void
 burst_drop_missed(struct pmd_thread *pmd, struct pmd_burst *b)
 {
-    size_t n = 0;
+    uint32_t missed = burst_missed(b);
+    size_t i;
 
-    for (size_t i = 0; i < dp_packet_batch_size(b->keyed); i++) {
-        if (!b->results[i].flow) {
-            dp_packet_delete(b->keyed->packets[i]);
-            b->keyed->packets[i] = NULL;
-            n++;
-        }
+    ULLONG_FOR_EACH_1 (i, missed) {
+        dp_packet_delete(b->keyed->packets[i]);
+        b->keyed->packets[i] = NULL;
     }
-    dp_drop_count(DP_DROP_LOCK_ERROR, n);
-    pmd_perf_add(&pmd->perf, PMD_COUNT_LOST, n);
+    dp_drop_count(DP_DROP_LOCK_ERROR, count_1bits(missed));
+    pmd_perf_add(&pmd->perf, PMD_COUNT_LOST, count_1bits(missed));
 }
 
 /* Makes upcalls for the packets without a flow, one by one.  A flow that an
@@ -313,27 +335,24 @@ burst_drop_missed(struct pmd_thread *pmd, struct pmd_burst *b)
 static void
 burst_upcall(struct pmd_thread *pmd, struct pmd_burst *b)
 {
-    unsigned int n_found = 0, n_ok = 0, n_failed = 0, n_subtables = 0;
+    unsigned int n_found = 0, n_ok = 0, n_failed = 0, n_asked = 0;
+    uint32_t missed = burst_missed(b);
+    size_t i;
 
     if (!pmd_upcall_begin(pmd)) {
         burst_drop_missed(pmd, b);
         return;
     }
-    for (size_t i = 0; i < dp_packet_batch_size(b->keyed); i++) {
+    b->n_upcalls += count_1bits(missed);
+    ULLONG_FOR_EACH_1 (i, missed) {
         struct lookup_result *result = &b->results[i];
         struct dp_packet *packet = b->keyed->packets[i];
         unsigned int asked = 0;
 
-        if (OVS_LIKELY(result->flow)) {
-            continue;
-        }
-
         result->flow = dp_flow_table_find_key(&pmd->flows, &b->keys[i],
                                               &asked);
         if (result->flow) {
-            result->source = LOOKUP_CLASSIFIER;
-            credit_mask(result->flow);
-            n_subtables += asked;
+            n_asked += asked;
             n_found++;
             continue;
         }
@@ -348,65 +367,71 @@ burst_upcall(struct pmd_thread *pmd, struct pmd_burst *b)
     pmd_upcall_end(pmd);
 
     pmd_perf_add(&pmd->perf, PMD_COUNT_MASKED_HIT, n_found);
-    pmd_perf_add(&pmd->perf, PMD_COUNT_MASKED_LOOKUP, n_subtables);
+    pmd_perf_add(&pmd->perf, PMD_COUNT_MASKED_LOOKUP, n_asked);
     pmd_perf_add(&pmd->perf, PMD_COUNT_MISS, n_ok);
     pmd_perf_add(&pmd->perf, PMD_COUNT_LOST, n_failed);
-}
-
-static bool
-want_emc(const struct pmd_thread *pmd)
-{
-    return pmd->emc_insert_min && random_uint32() <= pmd->emc_insert_min;
 }
 
 /* Tells the caches what they did not know. */
 static void
 burst_learn(struct pmd_thread *pmd, struct pmd_burst *b)
 {
-    for (size_t i = 0; i < dp_packet_batch_size(b->keyed); i++) {
-        const struct lookup_result *result = &b->results[i];
-        struct dp_flow *flow = result->flow;
-        uint32_t hash = b->keys[i].hash;
+    uint32_t unknown = burst_bits(b) & ~b->hits.emc;
+    size_t i;
 
-        if (!flow || result->source == LOOKUP_EMC) {
-            continue;
+    if (pmd->smc_enabled) {
+        ULLONG_FOR_EACH_1 (i, unknown & ~b->hits.smc) {
+            if (OVS_LIKELY(b->results[i].flow)) {
+                sigcache_insert(&pmd->smc, b->keys[i].hash,
+                                b->results[i].flow->index);
+            }
         }
-        if (result->source != LOOKUP_SMC && pmd->smc_enabled) {
-            sigcache_insert(&pmd->smc, hash, flow->index);
-        }
-        if (want_emc(pmd)) {
-            sigcache_insert(&pmd->emc, hash, flow->index);
+    }
+
+    while (unknown && emc_lot_draw(&pmd->emc_lot, pmd->emc_insert_min,
+                                   &unknown, &i)) {
+        if (OVS_LIKELY(b->results[i].flow)) {
+            sigcache_insert(&pmd->emc, b->keys[i].hash,
+                            b->results[i].flow->index);
         }
     }
 }
 
-static void
-burst_group(struct pmd_burst *b, struct dp_packet *packet,
-            struct dp_flow *flow, uint16_t tcp_flags)
+/* Executes at once what is only to be output, and groups other packets by
+ * flow. */
+static inline void
+burst_dispatch(struct pmd_thread *pmd, struct pmd_burst *b,
+               struct dp_packet *packet, struct dp_flow *flow,
+               uint16_t tcp_flags, long long now)
 {
+    if (OVS_LIKELY(pmd_forward(pmd, packet, flow, tcp_flags, now))) {
+        return;
+    }
     if (dp_flow_output(flow) == ODPP_NONE) {
         OVS_PREFETCH(dp_flow_actions(flow));
     }
     flow_batches_add(&b->batches, flow, packet, tcp_flags);
 }
 
-/* Groups the packets by flow, in the order of arrival, and executes. */
+/* Executes all packets, those of a flow in the order of arrival. */
 static void
 burst_execute(struct pmd_thread *pmd, struct pmd_burst *b)
 {
     size_t n = dp_packet_batch_size(&b->packets);
+    long long now = pmd->now / 1000;
     size_t k = 0;               /* In b->keyed. */
 
     flow_batches_init(&b->batches);
     for (size_t i = 0; i < n; i++) {
         if (OVS_UNLIKELY(b->n_known) && b->known[i]) {
-            burst_group(b, b->packets.packets[i], b->known[i],
-                        b->known_flags[i]);
+            burst_dispatch(pmd, b, b->packets.packets[i], b->known[i],
+                           b->known_flags[i], now);
         } else {
             struct dp_packet *packet = b->keyed->packets[k];
 
             if (OVS_LIKELY(packet)) {
-                burst_group(b, packet, b->results[k].flow, b->tcp_flags[k]);
+                burst_dispatch(pmd, b, packet, b->results[k].flow,
+                               b->keys[k].tcp_flags, now);
             }
             k++;
         }
@@ -416,10 +441,11 @@ burst_execute(struct pmd_thread *pmd, struct pmd_burst *b)
 
 /* Returns the tables to ask, without the caches unless 'use_caches'. */
 static struct lookup_tables
-burst_tables(const struct pmd_thread *pmd, const struct pmd_burst *b,
+burst_tables(struct pmd_thread *pmd, const struct pmd_burst *b,
              bool use_caches)
 {
-    bool emc = pmd->emc_insert_min && sigcache_is_enabled(&pmd->emc);
+    bool emc = (pmd->emc_insert_min && sigcache_is_enabled(&pmd->emc)
+                && emc_gate_is_open(&pmd->emc_gate));
     bool smc = pmd->smc_enabled && sigcache_is_enabled(&pmd->smc);
 
     return (struct lookup_tables) {
@@ -432,23 +458,46 @@ burst_tables(const struct pmd_thread *pmd, const struct pmd_burst *b,
 
 /* The walk from the keys on. */
 static void
-burst_run(struct pmd_thread *pmd, struct pmd_burst *b, bool use_caches)
+burst_run(struct pmd_thread *pmd, struct pmd_burst *b, bool fresh,
+          bool use_caches)
 {
     burst_collect(b);
     if (!dp_packet_batch_is_empty(b->keyed)) {
         struct lookup_tables tables = burst_tables(pmd, b, use_caches);
 
-        size_t n_misses;
-
-        burst_parse(pmd, b, tables.emc);
-        if (burst_lookup(pmd, b, &tables, &n_misses)) {
-            if (OVS_UNLIKELY(n_misses)) {
+        burst_parse(pmd, b, tables.emc, fresh);
+        burst_lookup(pmd, b, &tables);
+        if (OVS_UNLIKELY(b->hits.emc != burst_bits(b))) {
+            if (OVS_UNLIKELY(burst_missed(b))) {
                 burst_upcall(pmd, b);
             }
             burst_learn(pmd, b);
         }
     }
     burst_execute(pmd, b);
+}
+
+/* As burst_run(), for packets from a port, and measures it if the choice of
+ * passes wants to know. */
+static void
+burst_run_fresh(struct pmd_thread *pmd, struct pmd_burst *b, bool use_caches)
+{
+    struct pass_choice *choice = &pmd->pass_choice;
+    size_t n = dp_packet_batch_size(&b->packets);
+    uint64_t start;
+
+    if (chosen_pass(pmd) || !n || !pass_choice_begin(choice, pmd->now)) {
+        burst_run(pmd, b, true, use_caches);
+        return;
+    }
+
+    start = pmd_perf_now(&pmd->perf);
+    b->n_upcalls = 0;
+    burst_run(pmd, b, true, use_caches);
+    if (!b->n_upcalls) {
+        pass_choice_end(choice, pmd->now, n,
+                        pmd_perf_now(&pmd->perf) - start);
+    }
 }
 
 void
@@ -470,7 +519,7 @@ pmd_input(struct pmd_thread *pmd, struct dp_packet_batch *batch,
     }
     /* Simple marks find every flow of the port, so what they did not find is
      * in no cache either. */
-    burst_run(pmd, b, !simple);
+    burst_run_fresh(pmd, b, !simple);
 }
 
 void
@@ -484,5 +533,5 @@ pmd_recirculate(struct pmd_thread *pmd, struct dp_packet_batch *batch)
     }
     b->in_port = batch->packets[0]->md.in_port.odp_port;
     burst_admit(b, batch, false);
-    burst_run(pmd, b, true);
+    burst_run(pmd, b, false, true);
 }

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 
+#include "coverage.h"
 #include "dp-packet.h"
 #include "dpdk.h"
 #include "netdev.h"
@@ -322,8 +323,6 @@ pmd_thread_main(void *pmd_)
     ovs_numa_thread_setaffinity_core(pmd->core_id);
     set_timer_resolution(TIMER_RESOLUTION_NS);
 
-    /* Here rather than in the creator, so that the memory is near. */
-    pmd_resize_caches(pmd);
     pmd_alloc_tx_qid(pmd);
     poll_loop_load(&loop);
 
@@ -342,6 +341,8 @@ pmd_thread_main(void *pmd_)
 
     pmd_txports_clear(pmd);
     pmd_free_tx_qid(pmd);
+    /* What the thread has counted since its last quiet moment. */
+    coverage_clear();
     free(loop.rxqs);
     free(loop.polled);
     if (attached) {

@@ -10,12 +10,15 @@
 #include "openvswitch/dynamic-string.h"
 #include "openvswitch/vlog.h"
 #include "ovs-thread.h"
+#include "pmd/parse-ip.h"
 #include "pmd/pmd.h"
 #include "util.h"
 
 VLOG_DEFINE_THIS_MODULE(dpif_netdev_extract);
 
 static pmd_parse_func parse_autovalidator;
+static pmd_parse_func parse_ip;
+static pmd_parse_func parse_nothing;
 
 static const struct pmd_parse_impl parse_impls[] = {
     { "autovalidator", parse_autovalidator },
@@ -26,6 +29,12 @@ static const struct pmd_parse_impl parse_impls[] = {
 
 enum { N_GENERAL = 3 };
 BUILD_ASSERT_DECL(ARRAY_SIZE(parse_impls) >= N_GENERAL);
+
+/* What "scalar" tries first, here for the autovalidator. */
+static const struct pmd_parse_impl ip_impl = { "scalar", parse_ip };
+
+/* What a thread goes on with when validation has failed. */
+static const struct pmd_parse_impl library_impl = { "library", parse_nothing };
 
 /* What new threads start with.  Relaxed: it points to constants. */
 static ATOMIC(const struct pmd_parse_impl *) parse_default = &parse_impls[1];
@@ -75,9 +84,39 @@ pmd_parse_impl_set_default(const struct pmd_parse_impl *impl)
     atomic_store_relaxed(&parse_default, impl);
 }
 
+/* Takes nothing, which leaves all packets to the library. */
+static uint32_t
+parse_nothing(struct pmd_thread *pmd OVS_UNUSED,
+              struct dp_packet_batch *batch OVS_UNUSED,
+              struct dp_key *keys OVS_UNUSED)
+{
+    return 0;
+}
+
+static uint32_t
+parse_ip(struct pmd_thread *pmd, struct dp_packet_batch *batch,
+         struct dp_key *keys)
+{
+    struct dp_packet *packet;
+    uint32_t taken = 0;
+
+    if (!pmd->recirc_depth) {
+        DP_PACKET_BATCH_FOR_EACH (i, packet, batch) {
+            taken |= (uint32_t) pmd_parse_ip(packet, &keys[i]) << i;
+        }
+    }
+    return taken;
+}
+
 /* Where the headers of a packet are, which parsing finds out as well. */
 struct layers {
     uint16_t l2_pad, l2_5, l3, l4;
+};
+
+/* Before parsing.  Inner layers, which a packet for a tunnel has, are none of
+ * the parsers' business. */
+static const struct layers no_layers = {
+    0, UINT16_MAX, UINT16_MAX, UINT16_MAX,
 };
 
 static struct layers
@@ -147,7 +186,7 @@ validate(const struct pmd_parse_impl *impl, struct pmd_thread *pmd,
     size_t i;
 
     DP_PACKET_BATCH_FOR_EACH (j, packet, batch) {
-        dp_packet_reset_offsets(packet);
+        layers_put(packet, &no_layers);
     }
     taken = impl->parse(pmd, batch, scratch);
     ULLONG_FOR_EACH_1 (i, taken) {
@@ -172,20 +211,17 @@ parse_autovalidator(struct pmd_thread *pmd, struct dp_packet_batch *batch,
     const struct pmd_parse_impl *optimized;
     struct dp_packet *packet;
     struct dp_key *scratch;
-    bool ok = true;
+    bool ok;
     size_t n;
 
     optimized = pmd_parse_optimized_list(&n);
-    if (!n) {
-        return 0;
-    }
-
     DP_PACKET_BATCH_FOR_EACH (i, packet, batch) {
         miniflow_extract(packet, &keys[i].mf);
         layers[i] = layers_get(packet);
     }
 
     scratch = xmalloc(NETDEV_MAX_BURST * sizeof *scratch);
+    ok = validate(&ip_impl, pmd, batch, keys, layers, scratch);
     for (size_t i = 0; i < n; i++) {
         ok &= validate(&optimized[i], pmd, batch, keys, layers, scratch);
     }
@@ -195,8 +231,7 @@ parse_autovalidator(struct pmd_thread *pmd, struct dp_packet_batch *batch,
         layers_put(packet, &layers[i]);
     }
     if (!ok) {
-        atomic_store_relaxed(&pmd->parse_impl,
-                             pmd_parse_impl_by_name("scalar"));
+        atomic_store_relaxed(&pmd->parse_impl, &library_impl);
     }
     return 0;
 }

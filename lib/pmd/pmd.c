@@ -11,6 +11,7 @@
 #include "pmd/housekeeping.h"
 #include "pmd/impl.h"
 #include "pmd/input.h"
+#include "random.h"
 #include "seq.h"
 #include "sync/dp-log.h"
 #include "timeval.h"
@@ -60,13 +61,17 @@ pmd_thread_create(struct dp_run *run, unsigned core_id, int numa_id)
     pmd->core_id = core_id;
     pmd->numa_id = numa_id;
     ovs_refcount_init(&pmd->ref_cnt);
+    emc_lot_init(&pmd->emc_lot, random_uint32());
 
     dp_flow_table_init(&pmd->flows);
     sigcache_init(&pmd->emc);
     sigcache_init(&pmd->smc);
+    sigcache_handover_init(&pmd->emc_next);
+    sigcache_handover_init(&pmd->smc_next);
     pmd_txports_init(&pmd->txports);
     atomic_init(&pmd->input_impl, pmd_input_impl_default());
     atomic_init(&pmd->parse_impl, pmd_parse_impl_default());
+    pass_choice_init(&pmd->pass_choice);
     pmd_perf_init(&pmd->perf);
     pmd_init_load(pmd);
 
@@ -81,7 +86,6 @@ pmd_thread_create(struct dp_run *run, unsigned core_id, int numa_id)
     pmd_update_time(pmd);
 
     if (core_id == NON_PMD_CORE_ID) {
-        pmd_resize_caches(pmd);
         pmd_alloc_tx_qid(pmd);
     }
     return pmd;
@@ -91,8 +95,7 @@ static void
 pmd_thread_free(struct pmd_thread *pmd)
 {
     dp_flow_table_destroy(&pmd->flows);
-    sigcache_destroy(&pmd->emc);
-    sigcache_destroy(&pmd->smc);
+    pmd_free_caches(pmd);
     pmd_input_free_scratch(pmd);
 
     pmd_txports_clear(pmd);

@@ -17,10 +17,10 @@
  * stores the knobs ('exit', 'wait_for_reload', 'reload_tx_qid', relaxed), and
  * sets 'reload' (release).  The thread polls 'reload' each iteration (acquire:
  * pairs with that), takes everything over, clears the knobs and then 'reload'
- * (release).  The control side waits until it reads 'reload' as false (acquire:
- * pairs with that).  A thread that has nothing to poll sleeps on 'reload_seq',
- * which changes with each request, unless 'wait_for_reload' said that another
- * request follows at once.
+ * (release).  The control side waits until it reads 'reload' as false
+ * (acquire: pairs with that).  A thread that has nothing to poll sleeps on
+ * 'reload_seq', which changes with each request, unless 'wait_for_reload' said
+ * that another request follows at once.
  *
  * Thread safety
  * -------------
@@ -38,6 +38,8 @@
 #include "ovs-atomic.h"
 #include "ovs-thread.h"
 #include "pmd/bond.h"
+#include "pmd/emc-use.h"
+#include "pmd/pass-choice.h"
 #include "pmd/perf.h"
 #include "pmd/port.h"
 #include "pmd/run.h"
@@ -45,6 +47,7 @@
 #include "table/flow-table.h"
 #include "table/lookup.h"
 #include "table/sigcache.h"
+#include "table/sigcache-handover.h"
 
 /* Times in us. */
 #define PMD_RCU_QUIESCE_INTERVAL_US 10000LL
@@ -84,15 +87,15 @@ struct pmd_thread {
     struct dp_flow_table flows;
     struct sigcache emc;
     struct sigcache smc;
-    uint32_t emc_asked;         /* Sizes that were tried last, see */
-    uint32_t smc_asked;         /* pmd_resize_caches().  Owner. */
 
     /* What the owner knows while it works. */
     long long now;              /* us; of the last pmd_update_time(). */
     struct dp_rxq *last_rxq;    /* Queue whose packets are in work, or null. */
     uint32_t emc_insert_min;    /* Of the queue in work; 0: EMC off. */
-    bool smc_enabled;           /* Of the iteration in work. */
+    bool smc_enabled;           /* There is an SMC; pmd_resize_caches(). */
     uint32_t recirc_depth;      /* Of the packets in work. */
+    struct emc_gate emc_gate;
+    struct emc_lot emc_lot;
     struct pmd_txports txports;
     uint32_t static_tx_qid;     /* TXQ_MODE_STATIC: queue on every port. */
     struct pmd_burst *bursts[DP_MAX_RECIRC_DEPTH + 1]; /* Scratch memory of
@@ -104,6 +107,8 @@ struct pmd_thread {
      * tables. */
     ATOMIC(const struct pmd_input_impl *) input_impl;
     ATOMIC(const struct pmd_parse_impl *) parse_impl;
+
+    struct pass_choice pass_choice; /* For "auto". */
 
     struct pmd_perf perf;
 
@@ -137,6 +142,13 @@ struct pmd_thread {
     atomic_bool reload_tx_qid;
     atomic_bool exit;
 
+    /* Caches that are to take the place of 'emc' and 'smc'.  Shared in the way
+     * that their header says; the control side's part is under the mutex of
+     * the datapath's caches.  (Not beside what the owner writes all the
+     * time.) */
+    struct sigcache_handover emc_next;
+    struct sigcache_handover smc_next;
+
     /* Control side only. */
     bool need_reload;
 
@@ -151,7 +163,7 @@ struct pmd_thread {
 };
 
 /* Makes a thread's structure (pmd.c), with 'ref_cnt' 1, without starting
- * anything.  The caller owns it. */
+ * anything.  Its caches have no memory yet.  The caller owns it. */
 struct pmd_thread *pmd_thread_create(struct dp_run *run, unsigned core_id,
                                      int numa_id);
 

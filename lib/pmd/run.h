@@ -66,12 +66,6 @@ struct dp_run {
     atomic_uint32_t emc_insert_min;     /* A random number up to this inserts;
                                          * 0: never.  UINT32_MAX / inverse
                                          * probability. */
-    atomic_bool smc_enable;             /* "smc-enable". */
-    atomic_uint32_t emc_entries;        /* Wanted sizes of the caches of each */
-    atomic_uint32_t smc_entries;        /* thread, as sigcache_resize() takes
-                                         * them.  A thread compares them with
-                                         * what it has between two bursts
-                                         * (pmd_resize_caches()). */
     atomic_bool perf_metrics;           /* "pmd-perf-metrics". */
 
     /* Upcalls.  Held for reading (tried, never waited for) by a thread that

@@ -37,10 +37,8 @@ txport_find(const struct hmap *ports, odp_port_t port_no)
 struct pmd_txport *
 pmd_txports_find_send(const struct pmd_thread *pmd, odp_port_t port_no)
 {
-    uint32_t n = odp_to_u32(port_no);
-
-    return (OVS_LIKELY(n < TXQ_N_DIRECT)
-            ? pmd->txports.direct[n]
+    return (OVS_LIKELY(odp_to_u32(port_no) < TXQ_N_DIRECT)
+            ? pmd_txports_direct(&pmd->txports, port_no)
             : txport_find(&pmd->txports.send, port_no));
 }
 
@@ -260,20 +258,6 @@ txport_flush(struct pmd_thread *pmd, struct pmd_txport *txport)
     return n;
 }
 
-/* Returns true if 'packet' cannot go out in one batch with those that wait: a
- * DPDK port wants all packets of a batch to come from the same kind of
- * memory. */
-static bool
-source_differs(const struct pmd_txport *txport,
-               const struct dp_packet *packet)
-{
-#ifdef DPDK_NETDEV
-    return packet->source != txport->batch.packets[0]->source;
-#else
-    return false;
-#endif
-}
-
 void
 pmd_txport_queue(struct pmd_thread *pmd, struct pmd_txport *txport,
                  struct dp_packet_batch *batch)
@@ -285,7 +269,8 @@ pmd_txport_queue(struct pmd_thread *pmd, struct pmd_txport *txport,
         return;
     }
     if (n_waiting && (n_waiting + n > NETDEV_MAX_BURST
-                      || source_differs(txport, batch->packets[0]))) {
+                      || pmd_txport_source_differs(txport,
+                                                   batch->packets[0]))) {
         txport_flush(pmd, txport);
         n_waiting = 0;
     }

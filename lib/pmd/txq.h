@@ -24,6 +24,7 @@
 #include "dp-packet.h"
 #include "openvswitch/hmap.h"
 #include "openvswitch/types.h"
+#include "util.h"
 
 struct dp_port;
 struct dp_rxq;
@@ -67,6 +68,51 @@ struct pmd_txport *pmd_txports_find_send(const struct pmd_thread *,
                                          odp_port_t);
 struct pmd_txport *pmd_txports_find_tunnel(const struct pmd_thread *,
                                            odp_port_t);
+
+/* Returns the port 'port_no' of 'send', or null; then it may still be found by
+ * pmd_txports_find_send(). */
+static inline struct pmd_txport *
+pmd_txports_direct(const struct pmd_txports *txports, odp_port_t port_no)
+{
+    uint32_t n = odp_to_u32(port_no);
+
+    return OVS_LIKELY(n < TXQ_N_DIRECT) ? txports->direct[n] : NULL;
+}
+
+/* Returns true if 'packet' cannot go out in one batch with those that wait, at
+ * least one: a DPDK port wants all packets of a batch to come from the same
+ * kind of memory. */
+static inline bool
+pmd_txport_source_differs(const struct pmd_txport *txport,
+                          const struct dp_packet *packet)
+{
+#ifdef DPDK_NETDEV
+    return packet->source != txport->batch.packets[0]->source;
+#else
+    (void) txport;
+    (void) packet;
+    return false;
+#endif
+}
+
+/* Queues 'packet' behind others, of which it takes ownership.  Returns false,
+ * having done nothing, if none wait or if those that do must be sent first:
+ * then use pmd_txport_queue(). */
+static inline bool
+pmd_txport_append(struct pmd_txport *txport, struct dp_packet *packet,
+                  struct dp_rxq *rxq)
+{
+    size_t n = txport->batch.count;
+
+    if (OVS_UNLIKELY(!n || n >= NETDEV_MAX_BURST
+                     || pmd_txport_source_differs(txport, packet))) {
+        return false;
+    }
+    txport->batch.packets[n] = packet;
+    txport->rxqs[n] = rxq;
+    txport->batch.count = n + 1;
+    return true;
+}
 
 /* Queues the packets of 'batch', of which it takes ownership. Cut lengths have
  * been applied. */

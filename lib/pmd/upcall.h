@@ -34,8 +34,8 @@ void pmd_upcall_end(struct pmd_thread *);
 
 /* Sends 'packet', which missed with 'key', up, executes the actions that come
  * back on it (or frees and counts it), and installs the flow.  Takes ownership
- * of 'packet'.  Returns 0 or a positive errno; stores the flow (or NULL if none
- * was installed) to '*flowp'. */
+ * of 'packet'.  Returns 0 or a positive errno; stores the flow (or NULL if
+ * none was installed) to '*flowp'. */
 int pmd_upcall_miss(struct pmd_thread *, struct dp_packet *packet,
                     const struct dp_key *key, struct dp_flow **flowp);
 

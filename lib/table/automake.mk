@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
 lib_libweft_a_SOURCES += \
+	lib/table/bit-vector-order.c \
+	lib/table/bit-vector-private.h \
+	lib/table/bit-vector.c \
+	lib/table/bit-vector.h \
 	lib/table/dp-classifier.c \
 	lib/table/dp-classifier.h \
 	lib/table/dp-flow.c \
@@ -11,8 +15,11 @@ lib_libweft_a_SOURCES += \
 	lib/table/flow-table.h \
 	lib/table/huge-mem.c \
 	lib/table/huge-mem.h \
+	lib/table/lookup-interleaved.c \
 	lib/table/lookup.c \
 	lib/table/lookup.h \
+	lib/table/sigcache-handover.c \
+	lib/table/sigcache-handover.h \
 	lib/table/sigcache.c \
 	lib/table/sigcache.h \
 	lib/table/subtable.c \

@@ -4,9 +4,41 @@
 
 /* Classifier: the megaflows of one thread that begin at one port.
  *
+ * Problem
+ * -------
+ * Megaflows come with masks, and the classic way is a hash table for each
+ * mask: a packet then costs as many lookups as there are masks, and whoever
+ * can send packets can make masks, by the hundred: a rule on an address prefix
+ * and a port range is enough ("tuple space explosion").
+ *
+ * What helps is that megaflows do not overlap.  There are no priorities: any
+ * flow that matches is the one.  So it is free where to file a flow, as long
+ * as its packets look there.
+ *
+ * Where flows are filed
+ * ---------------------
+ * 1. In a subtable for the mask rounded down to pairs of bytes, where masks
+ *    meet that differ in the length of a prefix or in some flags.  Flows that
+ *    are alike there, because they differ only in what was rounded away, are
+ *    told apart by asking each of them, so no more than a few such are let in.
+ * 2. Else in a subtable for the mask rounded down to bytes, likewise.
+ * 3. Else, if the mask has but few such flows or if there are many subtables,
+ *    in the classifier's bit vector (table/bit-vector.h) as long as there is
+ *    room, whose cost does not depend on how many masks there are.
+ * 4. Else in a subtable for the mask as it is, in which no two are alike.
+ *
+ * A mask of whole pairs goes to its own subtable at once.  So a table of few
+ * masks looks as it always has, a table with hundreds of similar masks has
+ * a handful of subtables, and hundreds of masks made in malice cost a pass
+ * over some cache lines of bits.  No flow ever moves.
+ *
+ * The idea of merging subtables is TupleMerge's (Daly, Bruschi, Linguaglossa,
+ * Pontarelli, Rossi, Tollet, Torng and Yourtchenko, "TupleMerge: Fast Software
+ * Packet Processing for Online Packet Classification", IEEE/ACM Transactions
+ * on Networking, 2019); without priorities it becomes simpler.
+ *
  * Subtables are asked in the order of their rank, which is how many packets
- * they answered lately; the first that has a flow for the key ends the search,
- * since megaflows do not overlap.
+ * they answered lately, and the bit vector last.
  *
  * Thread safety
  * -------------
@@ -20,39 +52,79 @@
 #include "cmap.h"
 #include "openvswitch/types.h"
 #include "pvector.h"
+#include "table/bit-vector.h"
 #include "table/dp-flow.h"
 #include "table/subtable.h"
+
+struct flow;
+struct match;
 
 struct dp_classifier {
     struct cmap_node node;      /* In dp_flow_table's 'classifiers'. */
     odp_port_t in_port;
-    struct cmap by_mask;        /* Has 'struct subtable's. */
-    struct pvector ranked;      /* The same, most hits first. */
+    struct cmap masks;          /* 'struct dp_mask_use's.  Writer only. */
+    struct dp_mask *last_mask;  /* Given last, or null.  Writer only. */
+    struct cmap subtables;      /* All there are.  Writer only. */
+    struct pvector ranked;      /* Those with flows, most hits first. */
+    struct bit_vector *odd;     /* The flows that are in none of them. */
 };
 
 struct dp_classifier *dp_classifier_create(odp_port_t in_port);
 
-/* Frees 'cls' and its subtables, which must be empty of flows, after a grace
- * period.  Writer only, and nobody may find 'cls' any more. */
+/* Frees 'cls', which must be empty of flows, after a grace period.  Writer
+ * only, and nobody may find 'cls' any more. */
 void dp_classifier_destroy(struct dp_classifier *cls);
 
-/* Returns the subtable for 'mask', made if there is none.  Takes ownership of
- * 'mask' in any case.  Writer only. */
-struct subtable *dp_classifier_get_subtable(struct dp_classifier *,
-                                            struct dp_mask *mask);
+/* Returns the one object for the mask of 'match' that flows of 'cls' are to
+ * use (see dp_mask_words_init()).  It stays until the last flow that was filed
+ * with it is removed; without any, call dp_classifier_trim(). */
+struct dp_mask *dp_classifier_mask_of(struct dp_classifier *,
+                                      const struct match *match);
 
-/* Takes 'flow' out, and its subtable with it if that has become empty. */
-void dp_classifier_remove_flow(struct dp_classifier *, struct dp_flow *flow);
+/* The same for a mask equal to 'mask', of which it takes ownership. */
+struct dp_mask *dp_classifier_get_mask(struct dp_classifier *,
+                                       struct dp_mask *mask);
+void dp_classifier_trim(struct dp_classifier *, struct dp_mask *mask);
 
-/* Removes 'subtable' if it is empty. */
-void dp_classifier_trim(struct dp_classifier *, struct subtable *subtable);
+/* Files 'flow', which has been filled for 'match' with a mask from
+ * dp_classifier_mask_of() and is not live yet. 'flow->hash' is the hash of its
+ * masked key, and may become another one.  Sets 'flow->info->subtable'.
+ * Returns 0, or ENOMEM. */
+int dp_classifier_insert(struct dp_classifier *, struct dp_flow *flow,
+                         const struct flow *match);
 
-/* Returns the flow that matches 'key', or NULL, and adds to '*n_subtables' how
- * many subtables were asked for it. */
+/* Takes 'flow' out, and with it what has become empty. */
+void dp_classifier_remove(struct dp_classifier *, struct dp_flow *flow);
+
+/* Returns the flow that matches 'key', or NULL.  If there is one, adds to
+ * '*n_asked' how many tables were asked for it, and stores to '*subtable'
+ * which one answered (null: the bit vector). */
 struct dp_flow *dp_classifier_lookup(const struct dp_classifier *,
                                      const struct dp_slab *,
                                      const struct dp_key *key,
-                                     unsigned int *n_subtables);
+                                     unsigned int *n_asked,
+                                     struct subtable **subtable);
+
+/* Stores the subtables of 'cls', most hits first, to '*ranked' and their
+ * number to '*n': valid until the caller quiesces. */
+static inline void
+dp_classifier_get_ranked(const struct dp_classifier *cls,
+                         const struct pvector_entry **ranked, size_t *n)
+{
+    struct pvector_cursor cursor = pvector_cursor_init(&cls->ranked, 0, 0);
+
+    *ranked = cursor.vector;
+    *n = cursor.size;
+}
+
+/* Credits 'subtable' with a packet.  Owner thread only. */
+static inline void
+dp_classifier_credit(struct subtable *subtable)
+{
+    if (subtable) {
+        subtable->hits++;
+    }
+}
 
 /* Ranks the subtables anew by their hits since the last time, and forgets
  * these.  Writer only, and the owner of the hit counts must be the caller. */

@@ -60,6 +60,7 @@
 struct nlattr;
 struct dp_flow_info;
 struct flow_batch;
+struct subtable;
 
 /* The actions of a flow, immutable; replaced as a whole under RCU. */
 struct dp_actions {
@@ -93,7 +94,7 @@ struct dp_flow {
     atomic_llong used;          /* Monotonic ms, 0 if never; likewise. */
     atomic_uint16_t tcp_flags;  /* Seen so far; likewise. */
     uint16_t pad;
-    uint32_t hash;              /* Of the masked key.  Immutable while live. */
+    uint32_t hash;              /* In its subtable.  Immutable while live. */
     uint32_t index;             /* The slot's own name.  Constant. */
     atomic_uint32_t output;     /* actions->output, so that a plain output
                                  * needs no third line.  Written after
@@ -127,6 +128,8 @@ struct dp_flow_info {
     struct dp_slab *slab;           /* That 'slot' is from. */
     const struct dp_mask *mask;     /* As in the slot; for a dead flow too, for
                                      * a grace period. */
+    struct subtable *subtable;      /* That has the flow; null if it is in the
+                                     * classifier's bit vector. */
     struct cmap_node ufid_node;     /* In dp_flow_table's 'by_ufid'. */
     struct cmap_node simple_node;   /* In dp_flow_table's 'simple'. */
     ovs_u128 ufid;
@@ -170,7 +173,8 @@ dp_flow_is_live(const struct dp_flow *flow)
 static inline const uint64_t *
 dp_flow_words(const struct dp_flow *flow, const struct dp_mask *mask)
 {
-    return mask->n <= DP_FLOW_INLINE_WORDS ? flow->words : flow->more;
+    return (OVS_LIKELY(mask->n <= DP_FLOW_INLINE_WORDS)
+            ? flow->words : flow->more);
 }
 
 /* Returns true if 'flow' is live and matches 'key'. */

@@ -10,37 +10,20 @@
 #include "openvswitch/match.h"
 #include "odp-util.h"
 
-/* Hash of 'n' words.  Each step multiplies to 128 bits and folds, the scheme
- * of wyhash (Wang Yi, 2019) with constants of our own: two cheap steps a word
- * and every input bit reaches all of the output. */
-static inline uint64_t
-fold(uint64_t a, uint64_t b)
-{
-    unsigned __int128 product = (unsigned __int128) a * b;
-
-    return (uint64_t) product ^ (uint64_t) (product >> 64);
-}
-
-#define HASH_ODD_A UINT64_C(0xd1b54a32d192ed03)
-#define HASH_ODD_B UINT64_C(0xaef17502108ef2d9)
-
 static inline uint32_t
 hash_masked_words(const uint64_t *words, uint32_t n)
 {
-    uint64_t a = HASH_ODD_A ^ n;
-    uint64_t b = HASH_ODD_B;
+    struct dp_hash hash = dp_hash_begin(n);
     uint32_t i;
 
-    /* Two chains, so that the multiplications overlap. */
     for (i = 0; i + 1 < n; i += 2) {
-        a = fold(a ^ words[i], HASH_ODD_B);
-        b = fold(b ^ words[i + 1], HASH_ODD_A);
+        dp_hash_add_even(&hash, words[i]);
+        dp_hash_add_odd(&hash, words[i + 1]);
     }
     if (i < n) {
-        a = fold(a ^ words[i], HASH_ODD_B);
+        dp_hash_add_even(&hash, words[i]);
     }
-    a = fold(a ^ HASH_ODD_A, b ^ HASH_ODD_B);
-    return a ^ a >> 32;
+    return dp_hash_end(&hash);
 }
 
 /* Keys. */
@@ -129,19 +112,34 @@ mask_describe(const struct dp_mask *mask)
 }
 
 struct dp_mask *
-dp_mask_create(const struct match *match)
+dp_mask_from_words(const struct flowmap *map, const uint64_t *words)
+{
+    uint32_t n = flowmap_n_1bits(*map);
+    struct dp_mask *mask = xmalloc(sizeof *mask + n * sizeof *words);
+
+    mask->n = n;
+    mask->known_shapes = 0;
+    mask->in_port = ODPP_NONE;
+    mask->use = NULL;
+    mask->positions = NULL;
+    mask->extra_info = NULL;
+    mask->mf.map = *map;
+    memcpy(mask->words, words, n * sizeof *words);
+    mask->hash = mask_hash(mask);
+    return mask;
+}
+
+void
+dp_mask_words_init(struct dp_mask_words *out, const struct match *match)
 {
     const size_t in_port_idx = offsetof(struct flow, in_port)
                                / sizeof(uint64_t);
-    uint64_t words[FLOW_U64S];
     struct flowmap relevant;
-    struct dp_mask *mask;
-    struct flowmap map;
-    uint32_t n = 0;
     size_t idx;
 
     flow_wc_map(&match->flow, &relevant);
-    flowmap_init(&map);
+    flowmap_init(&out->map);
+    out->n = 0;
     FLOWMAP_FOR_EACH_INDEX (idx, relevant) {
         uint64_t word = flow_u64_value(&match->wc.masks, idx);
 
@@ -149,21 +147,19 @@ dp_mask_create(const struct match *match)
             word &= in_port_word_rest();
         }
         if (word) {
-            flowmap_set(&map, idx, 1);
-            words[n++] = word;
+            flowmap_set(&out->map, idx, 1);
+            out->words[out->n++] = word;
         }
     }
+}
 
-    mask = xmalloc(sizeof *mask + n * sizeof *words);
-    mask->n = n;
-    mask->hits = 0;
-    mask->known_shapes = 0;
-    mask->positions = NULL;
-    mask->extra_info = NULL;
-    mask->mf.map = map;
-    memcpy(mask->words, words, n * sizeof *words);
-    mask->hash = mask_hash(mask);
-    return mask;
+struct dp_mask *
+dp_mask_create(const struct match *match)
+{
+    struct dp_mask_words words;
+
+    dp_mask_words_init(&words, match);
+    return dp_mask_from_words(&words.map, words.words);
 }
 
 void
@@ -181,6 +177,65 @@ dp_mask_destroy(struct dp_mask *mask)
         free(mask->extra_info);
         free(mask);
     }
+}
+
+struct dp_mask *
+dp_mask_copy(const struct dp_mask *mask)
+{
+    return dp_mask_from_words(&mask->mf.map, mask->words);
+}
+
+/* Returns 'word' without the units of 'bits' bits that are not all ones. */
+static uint64_t
+keep_full_units(uint64_t word, unsigned int bits)
+{
+    const uint64_t unit = (UINT64_C(1) << bits) - 1;
+    uint64_t kept = 0;
+
+    for (unsigned int shift = 0; shift < 64; shift += bits) {
+        if (((word >> shift) & unit) == unit) {
+            kept |= unit << shift;
+        }
+    }
+    return kept;
+}
+
+/* Sets in 'kept' the bits that rounding leaves alone. */
+static void
+rounding_kept_bits(struct flow *kept)
+{
+    memset(kept, 0, sizeof *kept);
+    kept->nw_frag = UINT8_MAX;
+    kept->nw_proto = UINT8_MAX;
+
+    /* No pair of bytes, since its priority is left out as a rule, and yet in
+     * nearly every mask (see dp_match_normalize()). */
+    kept->vlans[0].tci = OVS_BE16_MAX;
+}
+
+struct dp_mask *
+dp_mask_round(const struct dp_mask *mask, enum dp_mask_rounding rounding)
+{
+    unsigned int bits = rounding == DP_MASK_BY_PAIRS ? 16 : 8;
+    uint64_t words[FLOW_U64S];
+    struct flowmap map;
+    uint32_t i = 0, n = 0;
+    struct flow kept;
+    size_t idx;
+
+    rounding_kept_bits(&kept);
+    flowmap_init(&map);
+    FLOWMAP_FOR_EACH_INDEX (idx, mask->mf.map) {
+        uint64_t word = (keep_full_units(mask->words[i], bits)
+                         | (mask->words[i] & flow_u64_value(&kept, idx)));
+
+        if (word) {
+            flowmap_set(&map, idx, 1);
+            words[n++] = word;
+        }
+        i++;
+    }
+    return dp_mask_from_words(&map, words);
 }
 
 bool

@@ -43,11 +43,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "flow.h"
 #include "openvswitch/types.h"
 #include "util.h"
 
+struct dp_mask_use;
 struct dp_packet;
 struct match;
 
@@ -57,7 +59,8 @@ struct dp_key {
     uint32_t hash;          /* For the signature caches, from RSS if any. */
     uint32_t shape;         /* Number of the shape, or 0. */
     odp_port_t in_port;     /* The same as in 'mf'. */
-    uint32_t pad;
+    uint16_t tcp_flags;         /* Likewise. */
+    uint16_t pad;
     struct miniflow mf;
     uint64_t words[DP_KEY_ZERO + 1]; /* Storage of 'mf's values; the last one
                              * is zero if there is a shape: what an absent
@@ -104,11 +107,11 @@ dp_key_set_shape(struct dp_shapes *shapes, struct dp_key *key)
 struct dp_mask {
     uint32_t hash;              /* Of maps and words.  Constant. */
     uint32_t n;                 /* Number of words. */
-    uint32_t hits;              /* Since the last ranking.  Owner thread. */
     uint32_t known_shapes;      /* Bit i: row i of 'positions' is filled.
                                  * Owner thread. */
     odp_port_t in_port;         /* Of the classifier.  Constant once a flow
                                  * has the mask. */
+    struct dp_mask_use *use;    /* The classifier's.  Writer only. */
     uint8_t *positions;         /* DP_MAX_SHAPES rows of 'n' indexes into a
                                  * key's 'words'.  Owner thread. */
     char *extra_info;           /* "miniflow_bits(a,b)", for flow dumps. */
@@ -119,30 +122,65 @@ struct dp_mask {
 BUILD_ASSERT_DECL(offsetof(struct dp_mask, words)
                   == offsetof(struct dp_mask, mf) + sizeof(struct miniflow));
 
-/* Credits 'mask' with a packet that the classifier found by it.  Owner thread
- * only. */
-static inline void
-dp_mask_credit(const struct dp_mask *mask)
-{
-    CONST_CAST(struct dp_mask *, mask)->hits++;
-}
-
 /* Takes 'flow' apart into 'key' without masking anything. 'key->hash' becomes
  * a hash of all words; the key has no shape.  Words that no packet can have
  * (registers, conjunction ids) must be zero in 'flow'. */
 void dp_key_from_flow(struct dp_key *key, const struct flow *flow);
 
-/* Makes the mask of 'match', without 'in_port' and without words that are of
- * no meaning for a packet such as 'match->flow' (an IPv6 address for an ARP
- * packet, say).  The caller frees it with dp_mask_destroy(). */
+/* What makes a mask: which words, and their values in order, none of which is
+ * zero. */
+struct dp_mask_words {
+    struct flowmap map;
+    uint32_t n;
+    uint64_t words[FLOW_U64S];
+};
+
+/* Stores the mask of 'match' to '*words', without 'in_port' and without words
+ * that are of no meaning for a packet such as 'match->flow' (an IPv6 address
+ * for an ARP packet, say). */
+void dp_mask_words_init(struct dp_mask_words *words,
+                        const struct match *match);
+
+/* The same as a mask.  The caller frees it with dp_mask_destroy(). */
 struct dp_mask *dp_mask_create(const struct match *match);
+
+/* Makes a mask of the words that 'map' has; 'words' are their values, in
+ * order, none of them zero.  The caller frees it with dp_mask_destroy(). */
+struct dp_mask *dp_mask_from_words(const struct flowmap *map,
+                                   const uint64_t *words);
 void dp_mask_destroy(struct dp_mask *);
 
 /* Gives a mask that is to stay what lookups and dumps need of it; before, it
  * is good for no more than to be compared. */
 void dp_mask_complete(struct dp_mask *);
 
+/* Returns a mask equal to 'mask', for which what goes for a new mask goes. */
+struct dp_mask *dp_mask_copy(const struct dp_mask *mask);
+
+/* How much dp_mask_round() leaves. */
+enum dp_mask_rounding {
+    DP_MASK_BY_PAIRS,           /* Pairs of bytes, at even places. */
+    DP_MASK_BY_BYTES
+};
+
+/* Returns a mask that has, of 'mask', only what whole bytes or pairs of bytes
+ * are exact: what masks that differ in the length of a prefix, or in some
+ * flags, have in common.  The IP protocol, the fragment bits and the outer
+ * VLAN tag stay as they are.  The caller frees it with dp_mask_destroy(). */
+struct dp_mask *dp_mask_round(const struct dp_mask *mask,
+                              enum dp_mask_rounding);
+
 bool dp_mask_equal(const struct dp_mask *, const struct dp_mask *);
+
+/* Returns true if 'mask' consists of 'words'. */
+static inline bool
+dp_mask_consists_of(const struct dp_mask *mask,
+                    const struct dp_mask_words *words)
+{
+    return flowmap_equal(mask->mf.map, words->map)
+           && !memcmp(mask->words, words->words,
+                      words->n * sizeof words->words[0]);
+}
 
 /* Expands 'mask' into 'masks', with 'in_port' exact again. */
 void dp_mask_expand(const struct dp_mask *mask, struct flow *masks);
@@ -152,10 +190,85 @@ void dp_mask_expand(const struct dp_mask *mask, struct flow *masks);
 uint32_t dp_mask_flow(const struct dp_mask *mask, const struct flow *flow,
                       uint64_t *words);
 
-/* Returns the hash of 'key' masked with 'mask'.  Stores the masked words to
- * 'words' (mask->n elements), so that a comparison need not mask again. */
+/* Returns the hash of 'key' masked with 'mask', as dp_mask_flow() does.
+ * Stores the masked words to 'words' (mask->n elements). */
 uint32_t dp_mask_key(const struct dp_mask *mask, const struct dp_key *key,
                      uint64_t *words);
+
+/* The hash: of words, two at a time.  Each step multiplies to 128 bits and
+ * folds, the scheme of wyhash (Wang Yi, 2019) with constants of our own: two
+ * cheap steps a word and every input bit reaches all of the output.  There are
+ * two chains, so that the multiplications overlap. */
+struct dp_hash {
+    uint64_t a, b;
+};
+
+#define DP_HASH_ODD_A UINT64_C(0xd1b54a32d192ed03)
+#define DP_HASH_ODD_B UINT64_C(0xaef17502108ef2d9)
+
+static inline uint64_t
+dp_hash_fold(uint64_t a, uint64_t b)
+{
+    unsigned __int128 product = (unsigned __int128) a * b;
+
+    return (uint64_t) product ^ (uint64_t) (product >> 64);
+}
+
+static inline struct dp_hash
+dp_hash_begin(uint32_t n_words)
+{
+    return (struct dp_hash) { DP_HASH_ODD_A ^ n_words, DP_HASH_ODD_B };
+}
+
+/* Adds the words at even and at odd places. */
+static inline void
+dp_hash_add_even(struct dp_hash *hash, uint64_t word)
+{
+    hash->a = dp_hash_fold(hash->a ^ word, DP_HASH_ODD_B);
+}
+
+static inline void
+dp_hash_add_odd(struct dp_hash *hash, uint64_t word)
+{
+    hash->b = dp_hash_fold(hash->b ^ word, DP_HASH_ODD_A);
+}
+
+static inline uint32_t
+dp_hash_end(const struct dp_hash *hash)
+{
+    uint64_t x = dp_hash_fold(hash->a ^ DP_HASH_ODD_A,
+                              hash->b ^ DP_HASH_ODD_B);
+
+    return x ^ x >> 32;
+}
+
+/* As dp_mask_key(), without the words. */
+static inline uint32_t
+dp_mask_hash_key(const struct dp_mask *mask, const struct dp_key *key)
+{
+    const uint8_t *positions;
+    struct dp_hash hash;
+    uint32_t i = 0;
+
+    if (OVS_UNLIKELY(!key->shape
+                     || !(mask->known_shapes & (1u << key->shape)))) {
+        uint64_t words[FLOW_U64S];
+
+        return dp_mask_key(mask, key, words);
+    }
+    positions = &mask->positions[key->shape * mask->n];
+
+    hash = dp_hash_begin(mask->n);
+    for (; i + 1 < mask->n; i += 2) {
+        dp_hash_add_even(&hash, key->words[positions[i]] & mask->words[i]);
+        dp_hash_add_odd(&hash, (key->words[positions[i + 1]]
+                                & mask->words[i + 1]));
+    }
+    if (i < mask->n) {
+        dp_hash_add_even(&hash, key->words[positions[i]] & mask->words[i]);
+    }
+    return dp_hash_end(&hash);
+}
 
 /* As dp_mask_match(), for keys without a shape or with one that 'mask' does
  * not know yet. */

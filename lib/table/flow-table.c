@@ -300,9 +300,9 @@ dp_flow_table_add(struct dp_flow_table *table,
 {
     const struct match *match = spec->match;
     struct dp_classifier *cls;
-    struct subtable *subtable;
     struct dp_flow_info *info;
     struct dp_flow *flow;
+    struct dp_mask *mask;
 
     ovs_assert(match->wc.masks.in_port.odp_port == ODPP_NONE);
 
@@ -312,25 +312,25 @@ dp_flow_table_add(struct dp_flow_table *table,
     }
 
     cls = need_classifier(table, match->flow.in_port.odp_port);
-    subtable = dp_classifier_get_subtable(cls, dp_mask_create(match));
+    mask = dp_classifier_mask_of(cls, match);
     info = flow_info_create(spec);
     info->slab = table->slab;
     if (spec->track_offload) {
         flow_info_track_offload(info, match);
     }
-    flow_fill(flow, info, spec, subtable->mask);
+    flow_fill(flow, info, spec, mask);
 
-    if (subtable_insert(subtable, flow)) {
-        dp_classifier_trim(cls, subtable);
+    if (dp_classifier_insert(cls, flow, &match->flow)) {
+        dp_classifier_trim(cls, mask);
         flow_reclaim(info);
         return NULL;
     }
-    dp_flow_publish(flow, subtable->mask);
+    dp_flow_publish(flow, mask);
 
     cmap_insert(&table->by_ufid, &info->ufid_node, hash_ufid(&info->ufid));
     atomic_count_inc(&table->n_total);
     ccmap_inc(&table->n_flows, odp_to_u32(info->in_port));
-    if (match_is_simple(match, subtable->mask)) {
+    if (match_is_simple(match, mask)) {
         simple_insert(table, info, &match->flow);
     }
     return flow;
@@ -351,7 +351,7 @@ dp_flow_table_remove(struct dp_flow_table *table, struct dp_flow *flow)
     atomic_count_dec(&table->n_total);
 
     dp_flow_publish(flow, NULL);
-    dp_classifier_remove_flow(cls, flow);
+    dp_classifier_remove(cls, flow);
     dp_flow_unref(flow);
 }
 
@@ -386,14 +386,16 @@ dp_flow_table_find_ufid(const struct dp_flow_table *table,
 
 struct dp_flow *
 dp_flow_table_find_key(const struct dp_flow_table *table,
-                       const struct dp_key *key, unsigned int *n_subtables)
+                       const struct dp_key *key, unsigned int *n_asked)
 {
     odp_port_t in_port = u32_to_odp(MINIFLOW_GET_U32(&key->mf,
                                                      in_port.odp_port));
     struct dp_classifier *cls = dp_flow_table_get_classifier(table, in_port);
+    struct subtable *subtable;
     unsigned int ignored = 0;
 
     return cls ? dp_classifier_lookup(cls, table->slab, key,
-                                      n_subtables ? n_subtables : &ignored)
+                                      n_asked ? n_asked : &ignored,
+                                      &subtable)
                : NULL;
 }

@@ -94,11 +94,11 @@ struct dp_flow *dp_flow_table_find_ufid(const struct dp_flow_table *,
                                         const ovs_u128 *ufid);
 
 /* Returns the flow that 'key' matches in the classifier of its input port, or
- * NULL.  Adds the number of subtables asked to '*n_subtables' (which may be
- * null).  Does not count hits. */
+ * NULL.  If there is one, adds the number of tables asked to '*n_asked' (which
+ * may be null).  Does not count hits. */
 struct dp_flow *dp_flow_table_find_key(const struct dp_flow_table *,
                                        const struct dp_key *key,
-                                       unsigned int *n_subtables);
+                                       unsigned int *n_asked);
 
 struct dp_classifier *dp_flow_table_get_classifier(
     const struct dp_flow_table *, odp_port_t in_port);

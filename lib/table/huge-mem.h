@@ -18,4 +18,15 @@
 void *huge_mem_alloc(size_t size);
 void huge_mem_free(void *, size_t size);
 
+/* The same for memory that is made by one thread for another which must meet
+ * no page fault: a mapping of its own, with all pages in place when it is
+ * returned.  They are on NUMA node 'numa_id' as far as the kernel has some
+ * there; a number that is no node's (OVS_NUMA_UNSPEC) means anywhere.
+ *
+ * Takes time in proportion to 'size', as the kernel zeroes each page: of the
+ * order of 0.1 s for 256 MB.  LeakSanitizer does not look for pointers in
+ * there.  To be freed with huge_mem_unmap() with the same size. */
+void *huge_mem_map(size_t size, int numa_id);
+void huge_mem_unmap(void *, size_t size);
+
 #endif /* table/huge-mem.h */

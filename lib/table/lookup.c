@@ -3,27 +3,7 @@
 
 #include "table/lookup.h"
 
-/* What 'key', which the EMC does not know, hits elsewhere. */
-static struct lookup_result
-lookup_beyond_emc(const struct lookup_tables *t, const struct dp_key *key,
-                  unsigned int *n_subtables)
-{
-    struct dp_flow *flow;
-
-    if (t->smc) {
-        flow = sigcache_lookup(t->smc, t->slab, key);
-        if (OVS_LIKELY(flow)) {
-            return (struct lookup_result) { flow, LOOKUP_SMC };
-        }
-    }
-    if (OVS_LIKELY(t->cls)) {
-        flow = dp_classifier_lookup(t->cls, t->slab, key, n_subtables);
-        if (OVS_LIKELY(flow)) {
-            return (struct lookup_result) { flow, LOOKUP_CLASSIFIER };
-        }
-    }
-    return (struct lookup_result) { NULL, LOOKUP_MISS };
-}
+#include "table/dp-classifier.h"
 
 /* Stores what the EMC says of each key, for which nothing speaks yet but the
  * hash, and begins to fetch both lines of the flows. */
@@ -42,24 +22,53 @@ ask_emc(const struct lookup_tables *t, const struct dp_key *keys, size_t n,
             }
         }
         results[i].flow = flow;
-        results[i].source = LOOKUP_EMC;
     }
 }
 
-unsigned int
+/* Looks up keys[i], which the EMC does not know. */
+static void
+ask_others(const struct lookup_tables *t, const struct dp_key *key,
+           uint32_t bit, struct lookup_hits *hits,
+           struct lookup_result *result)
+{
+    if (t->smc) {
+        result->flow = sigcache_lookup(t->smc, t->slab, key);
+        if (OVS_LIKELY(result->flow)) {
+            OVS_PREFETCH_WRITE(&result->flow->actions);
+            hits->smc |= bit;
+            return;
+        }
+    }
+    result->flow = NULL;
+    if (OVS_LIKELY(t->cls)) {
+        result->flow = dp_classifier_lookup(t->cls, t->slab, key,
+                                            &hits->n_asked,
+                                            &result->subtable);
+        if (OVS_LIKELY(result->flow)) {
+            OVS_PREFETCH_WRITE(&result->flow->actions);
+            hits->classifier |= bit;
+        }
+    }
+}
+
+struct lookup_hits
 lookup_pass_plain(const struct lookup_tables *t, const struct dp_key *keys,
                   size_t n, struct lookup_result *results)
 {
-    unsigned int n_subtables = 0;
+    struct lookup_hits hits = { 0, 0, 0, 0 };
+    uint32_t emc = 0;
 
     ask_emc(t, keys, n, results);
     for (size_t i = 0; i < n; i++) {
-        struct lookup_result *result = &results[i];
+        uint32_t bit = UINT32_C(1) << i;
 
-        if (OVS_UNLIKELY(!result->flow
-                         || !dp_flow_matches_key(result->flow, &keys[i]))) {
-            *result = lookup_beyond_emc(t, &keys[i], &n_subtables);
+        if (OVS_LIKELY(results[i].flow
+                       && dp_flow_matches_key(results[i].flow, &keys[i]))) {
+            emc |= bit;
+        } else {
+            ask_others(t, &keys[i], bit, &hits, &results[i]);
         }
     }
-    return n_subtables;
+    hits.emc = emc;
+    return hits;
 }

@@ -23,16 +23,23 @@
 #include "table/flow-table.h"
 #include "table/sigcache.h"
 
-enum lookup_source {
-    LOOKUP_MISS,                /* No flow. */
-    LOOKUP_EMC,
-    LOOKUP_SMC,
-    LOOKUP_CLASSIFIER
-};
+enum { LOOKUP_MAX_KEYS = 32 };
 
 struct lookup_result {
-    struct dp_flow *flow;       /* NULL for LOOKUP_MISS. */
-    enum lookup_source source;
+    struct dp_flow *flow;       /* Null: no flow. */
+    struct subtable *subtable;  /* If the classifier has found the flow: where
+                                 * (null: in its bit vector).  Otherwise
+                                 * undefined. */
+};
+
+/* Who has found the flows: bit i stands for keys[i].  No two have the same
+ * bit; what is in none has no flow. */
+struct lookup_hits {
+    uint32_t emc;
+    uint32_t smc;
+    uint32_t classifier;
+    uint32_t n_asked;           /* Tables of the classifier that were asked,
+                                 * for all of its hits together. */
 };
 
 struct lookup_tables {
@@ -42,14 +49,19 @@ struct lookup_tables {
     struct dp_classifier *cls;  /* Null: the port has no flows. */
 };
 
-/* Looks up 'n' keys, results[i] being that of keys[i].  Returns the number of
- * subtables asked, for all keys together. */
-typedef unsigned int lookup_pass_func(const struct lookup_tables *,
-                                      const struct dp_key *keys, size_t n,
-                                      struct lookup_result *results);
+/* Looks up 'n' keys, 1 to LOOKUP_MAX_KEYS, results[i] being that of keys[i].
+ * The buckets of the EMC are being fetched already. */
+typedef struct lookup_hits lookup_pass_func(const struct lookup_tables *,
+                                            const struct dp_key *keys,
+                                            size_t n,
+                                            struct lookup_result *results);
 
 /* One packet after the other, save that the flows which the EMC names are
- * fetched for all of them first. */
+ * fetched for all of them first.  Best while the tables are in the cache. */
 lookup_pass_func lookup_pass_plain;
+
+/* A coroutine for each packet, which yields whenever it has begun to fetch
+ * lines, so that the memory accesses of many packets overlap. */
+lookup_pass_func lookup_pass_interleaved;
 
 #endif /* table/lookup.h */

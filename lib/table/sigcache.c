@@ -5,6 +5,7 @@
 
 #include <errno.h>
 
+#include "ovs-numa.h"
 #include "table/dp-flow.h"
 #include "table/dp-key.h"
 #include "table/huge-mem.h"
@@ -15,36 +16,41 @@ sigcache_init(struct sigcache *cache)
     *cache = (struct sigcache) { .buckets = NULL };
 }
 
+int
+sigcache_create(struct sigcache *cache, uint32_t n_entries, int numa_id)
+{
+    sigcache_init(cache);
+    if (!sigcache_is_valid_size(n_entries)) {
+        return EINVAL;
+    }
+    if (n_entries) {
+        cache->buckets = huge_mem_map(sigcache_bytes(n_entries), numa_id);
+        if (!cache->buckets) {
+            return ENOMEM;
+        }
+        cache->bucket_mask = n_entries / SIGCACHE_WAYS - 1;
+    }
+    return 0;
+}
+
 void
 sigcache_destroy(struct sigcache *cache)
 {
-    huge_mem_free(cache->buckets, cache->map_size);
+    huge_mem_unmap(cache->buckets, sigcache_bytes(sigcache_n_entries(cache)));
     sigcache_init(cache);
 }
 
 int
 sigcache_resize(struct sigcache *cache, uint32_t n_entries)
 {
-    struct sigcache new = { .buckets = NULL };
+    struct sigcache new;
+    int error = sigcache_create(&new, n_entries, OVS_NUMA_UNSPEC);
 
-    if (n_entries) {
-        if (!is_pow2(n_entries)
-            || n_entries < SIGCACHE_MIN_ENTRIES
-            || n_entries > SIGCACHE_MAX_ENTRIES) {
-            return EINVAL;
-        }
-        new.bucket_mask = n_entries / SIGCACHE_WAYS - 1;
-        new.map_size = (size_t) n_entries / SIGCACHE_WAYS
-                       * sizeof *new.buckets;
-        new.buckets = huge_mem_alloc(new.map_size);
-        if (!new.buckets) {
-            return ENOMEM;
-        }
+    if (!error) {
+        sigcache_destroy(cache);
+        *cache = new;
     }
-
-    sigcache_destroy(cache);
-    *cache = new;
-    return 0;
+    return error;
 }
 
 uint32_t

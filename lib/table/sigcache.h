@@ -21,7 +21,9 @@
  *
  * Thread safety
  * -------------
- * None: a cache belongs to one thread, or to who holds its mutex. */
+ * None: a cache belongs to one thread, or to who holds its mutex.  For a cache
+ * of another size than before, that thread need not wait until there is memory
+ * for it: see table/sigcache-handover.h. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -48,7 +50,6 @@ struct sigcache {
     struct sigcache_bucket *buckets; /* Null: the cache has no memory. */
     uint32_t bucket_mask;
     uint32_t sweep_pos;         /* Next bucket to sweep. */
-    size_t map_size;            /* Bytes mapped. */
 };
 
 /* Sizes are powers of 2, in entries. */
@@ -63,10 +64,34 @@ enum {
  * into which nothing is inserted. */
 void sigcache_init(struct sigcache *cache);
 
-/* Gives 'cache' memory for 'n_entries', which is zero (memory is given back)
- * or a power of two from SIGCACHE_MIN_ENTRIES to SIGCACHE_MAX_ENTRIES.  What
- * was in it is forgotten.  Returns 0, EINVAL for another number, or ENOMEM;
- * then 'cache' is unchanged. */
+/* Returns true if a cache may have 'n_entries': none, or a power of two from
+ * SIGCACHE_MIN_ENTRIES to SIGCACHE_MAX_ENTRIES. */
+static inline bool
+sigcache_is_valid_size(uint32_t n_entries)
+{
+    return (!n_entries
+            || (n_entries >= SIGCACHE_MIN_ENTRIES
+                && n_entries <= SIGCACHE_MAX_ENTRIES
+                && !(n_entries & (n_entries - 1))));
+}
+
+/* The bytes of memory that 'n_entries' take. */
+static inline size_t
+sigcache_bytes(uint32_t n_entries)
+{
+    return (size_t) n_entries / SIGCACHE_WAYS * sizeof(struct sigcache_bucket);
+}
+
+/* Initializes 'cache' with 'n_entries', all empty, or as sigcache_init() for
+ * zero.  All of its memory is in place, on NUMA node 'numa_id' if possible
+ * (huge_mem_map(), which see for the time that it takes).  Returns 0, EINVAL
+ * for a number that sigcache_is_valid_size() refuses, or ENOMEM; then 'cache'
+ * has no memory. */
+int sigcache_create(struct sigcache *cache, uint32_t n_entries, int numa_id);
+
+/* Gives 'cache' memory for 'n_entries', at once and anywhere.  What was in it
+ * is forgotten.  Returns 0 or an error as sigcache_create(); then 'cache' is
+ * unchanged. */
 int sigcache_resize(struct sigcache *cache, uint32_t n_entries);
 
 void sigcache_destroy(struct sigcache *cache);

@@ -95,7 +95,7 @@ bucket_add_passed(struct subtable_bucket *bucket, int n)
 
     /* Release: an entry that passed is stored after the count was raised, and
      * has gone before it is lowered.  Pairs with the acquire in
-     * subtable_lookup(). */
+     * subtable_bucket_passed(). */
     atomic_read_relaxed(&bucket->passed, &passed);
     atomic_store_explicit(&bucket->passed, passed + n, memory_order_release);
 }
@@ -143,8 +143,8 @@ array_insert(struct subtable_array *array, uint32_t hash, uint32_t index)
 
     struct subtable_bucket *bucket = &array->buckets[p.bucket];
 
-    /* The release pairs with the acquire in subtable_lookup(): who sees the
-     * index sees the flow that it names. */
+    /* The release pairs with the acquire in subtable_bucket_flow(): who sees
+     * the index sees the flow that it names. */
     atomic_store_relaxed(&bucket->sigs[way], hash);
     atomic_store_explicit(&bucket->indexes[way], index, memory_order_release);
     return true;
@@ -261,57 +261,62 @@ subtable_remove(struct subtable *subtable, const struct dp_flow *flow)
     subtable->n_flows--;
 }
 
-/* Returns true if 'flow' is live, of 'mask', and has the masked key 'words'. */
-static inline bool
-flow_has_words(const struct dp_flow *flow, const struct dp_mask *mask,
-               const uint64_t *words)
+unsigned int
+subtable_count_alike(const struct subtable *subtable, uint32_t hash,
+                     unsigned int max)
 {
-    uint64_t differ = 0;
-    const uint64_t *own;
+    const struct subtable_array *array = subtable_array_get(subtable);
+    struct path path = path_start(hash, array->mask);
+    struct subtable_bucket *bucket;
+    unsigned int n = 0;
 
-    if (dp_flow_live_mask(flow) != mask) {
-        return false;
+    do {
+        unsigned int match;
+
+        bucket = &array->buckets[path.bucket];
+        match = subtable_match(bucket, hash);
+        for (; match && n < max; match = zero_rightmost_1bit(match)) {
+            uint32_t index;
+
+            atomic_read_relaxed(&bucket->indexes[raw_ctz(match)], &index);
+            n += index != 0;
+        }
+    } while (n < max && subtable_bucket_passed(bucket)
+             && path_next(&path, hash, array->mask));
+    return n;
+}
+
+struct dp_flow *
+subtable_lookup_beyond(const struct subtable_array *array,
+                       const struct dp_slab *slab, const struct dp_key *key,
+                       uint32_t hash)
+{
+    struct path path = path_start(hash, array->mask);
+
+    while (path_next(&path, hash, array->mask)) {
+        const struct subtable_bucket *bucket = &array->buckets[path.bucket];
+        struct dp_flow *flow = subtable_bucket_lookup(bucket, slab, key, hash);
+
+        if (flow) {
+            return flow;
+        }
+        if (!subtable_bucket_passed(bucket)) {
+            break;
+        }
     }
-    own = dp_flow_words(flow, mask);
-    for (uint32_t i = 0; i < mask->n; i++) {
-        differ |= own[i] ^ words[i];
-    }
-    return !differ;
+    return NULL;
 }
 
 struct dp_flow *
 subtable_lookup(const struct subtable *subtable, const struct dp_slab *slab,
-                uint32_t hash, const uint64_t *words)
+                const struct dp_key *key, uint32_t hash)
 {
-    const struct subtable_array *array
-        = ovsrcu_get(struct subtable_array *, &subtable->array);
-    struct path path = path_start(hash, array->mask);
-    uint32_t passed;
+    const struct subtable_array *array = subtable_array_get(subtable);
+    const struct subtable_bucket *home = subtable_home(array, hash);
+    struct dp_flow *flow = subtable_bucket_lookup(home, slab, key, hash);
 
-    do {
-        struct subtable_bucket *bucket = &array->buckets[path.bucket];
-
-        for (unsigned int way = 0; way < SUBTABLE_WAYS; way++) {
-            uint32_t sig, index;
-
-            atomic_read_relaxed(&bucket->sigs[way], &sig);
-            if (OVS_LIKELY(sig != hash)) {
-                continue;
-            }
-            /* Pairs with the release in array_insert(). */
-            atomic_read_explicit(&bucket->indexes[way], &index,
-                                 memory_order_acquire);
-            if (index) {
-                struct dp_flow *flow = dp_slab_get(slab, index);
-
-                if (flow_has_words(flow, subtable->mask, words)) {
-                    return flow;
-                }
-            }
-        }
-        /* Pairs with the release in bucket_add_passed(). */
-        atomic_read_explicit(&bucket->passed, &passed, memory_order_acquire);
-    } while (OVS_UNLIKELY(passed) && path_next(&path, hash, array->mask));
-
-    return NULL;
+    if (OVS_UNLIKELY(!flow && subtable_bucket_passed(home))) {
+        flow = subtable_lookup_beyond(array, slab, key, hash);
+    }
+    return flow;
 }

@@ -2,19 +2,29 @@
 #ifndef WEFT_TABLE_SUBTABLE_H
 #define WEFT_TABLE_SUBTABLE_H 1
 
-/* Subtable: the flows that have one mask in common.
+/* Subtable: flows that are filed under one mask.
  *
- * A hash table from masked key to flow.  A bucket is one cache line with seven
- * entries (signature, flow index) and the number of entries that found it full
- * and went on.  An entry is in the first bucket of its path that had room: its
- * home, then its other bucket, then those that follow this one.  A lookup goes
- * along the path and ends at the first bucket that nobody passed, so that an
- * absent key costs one line as a rule.
+ * A hash table from masked key to flow.  The mask of a flow includes that of
+ * its subtable but may have more bits, so flows that differ in nothing else
+ * share a masked key, and a candidate counts only when the flow itself says
+ * that the packet is its own (dp_flow_matches_key()).
+ *
+ * A bucket is one cache line with seven entries (signature, flow index) and
+ * the number of entries that found it full and went on.  An entry is in the
+ * first bucket of its path that had room: its home, then its other bucket,
+ * then those that follow this one.  A lookup goes along the path and ends at
+ * the first bucket that nobody passed, so that an absent key costs one line as
+ * a rule.
  *
  * The table doubles when it is five eighths full.  Doubling fills a new array
  * aside and publishes it; entries never move within an array, so a reader can
  * miss no entry that stays.  Keys with equal hashes, however many, make a path
  * longer but not the table larger.
+ *
+ * Who has other work while the memory answers takes the steps of a lookup one
+ * by one: subtable_home() gives the line to be fetched, subtable_match() the
+ * candidates in it, and subtable_lookup_beyond() what is left to do in the
+ * rare case that the home bucket has been passed.
  *
  * Thread safety
  * -------------
@@ -25,23 +35,29 @@
  * bucket's 'passed' is raised before the entry that passed it is stored, and
  * lowered after it has gone. */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 #include "cmap.h"
 #include "ovs-atomic.h"
 #include "ovs-rcu.h"
-#include "pvector.h"
 #include "table/dp-flow.h"
 #include "table/dp-key.h"
 
 enum { SUBTABLE_WAYS = 7 };
 
+/* The indexes come first because the compiler does not fold an offset into the
+ * address of an atomic load. */
 struct subtable_bucket {
-    atomic_uint32_t sigs[SUBTABLE_WAYS];
-    atomic_uint32_t passed;     /* Entries that went on to another bucket. */
     atomic_uint32_t indexes[SUBTABLE_WAYS]; /* 0: empty. */
     uint32_t pad;
+    atomic_uint32_t sigs[SUBTABLE_WAYS];
+    atomic_uint32_t passed;     /* Entries that went on to another bucket. */
 };
 
 BUILD_ASSERT_DECL(sizeof(struct subtable_bucket) == CACHE_LINE_SIZE);
@@ -53,10 +69,13 @@ struct subtable_array {
 };
 
 struct subtable {
-    struct cmap_node node;      /* In classifier's 'by_mask'. */
+    struct cmap_node node;      /* In classifier's 'subtables'. */
     struct dp_mask *mask;
     OVSRCU_TYPE(struct subtable_array *) array;
     size_t n_flows;             /* Writer only. */
+    size_t n_uses;              /* Masks that may file flows here.  Writer
+                                 * only. */
+    uint32_t hits;              /* Since the last ranking.  Owner thread. */
 };
 
 /* Takes ownership of 'mask'. */
@@ -71,10 +90,110 @@ void subtable_destroy(struct subtable *subtable);
 int subtable_insert(struct subtable *, const struct dp_flow *flow);
 void subtable_remove(struct subtable *, const struct dp_flow *flow);
 
-/* Returns the live flow whose masked key has hash 'hash' and words 'words', or
- * NULL. */
+/* Returns the number of entries with hash 'hash', but no more than 'max'.
+ * Writer only. */
+unsigned int subtable_count_alike(const struct subtable *, uint32_t hash,
+                                  unsigned int max);
+
+/* Returns the live flow that matches 'key', whose hash under the mask of the
+ * subtable is 'hash', or NULL. */
 struct dp_flow *subtable_lookup(const struct subtable *,
                                 const struct dp_slab *,
-                                uint32_t hash, const uint64_t *words);
+                                const struct dp_key *key, uint32_t hash);
+
+/* Returns the flow that matches 'key' in the buckets of 'array' that come
+ * after the home of 'hash', or NULL. */
+struct dp_flow *subtable_lookup_beyond(const struct subtable_array *array,
+                                       const struct dp_slab *,
+                                       const struct dp_key *key,
+                                       uint32_t hash);
+
+static inline const struct subtable_array *
+subtable_array_get(const struct subtable *subtable)
+{
+    return ovsrcu_get(struct subtable_array *, &subtable->array);
+}
+
+static inline struct subtable_bucket *
+subtable_home(const struct subtable_array *array, uint32_t hash)
+{
+    return &array->buckets[hash & array->mask];
+}
+
+/* Returns a bitmap of the entries of 'bucket' with signature 'hash', deleted
+ * ones among them.  The order of the loads does not matter: the signature of
+ * an entry that stays does not change. */
+static inline unsigned int
+subtable_match(const struct subtable_bucket *bucket, uint32_t hash)
+{
+#if defined(__SSE2__) && !defined(__SANITIZE_THREAD__)
+    /* Each aligned 32-bit lane of such a load is as atomic as a load of its
+     * own.  The eighth lane is 'passed'. */
+    const __m128i *sigs = (const __m128i *) (const void *) bucket->sigs;
+    __m128i wanted = _mm_set1_epi32(hash);
+    __m128i low = _mm_cmpeq_epi32(_mm_load_si128(&sigs[0]), wanted);
+    __m128i high = _mm_cmpeq_epi32(_mm_load_si128(&sigs[1]), wanted);
+    __m128i bytes = _mm_packs_epi16(_mm_packs_epi32(low, high),
+                                    _mm_setzero_si128());
+
+    return _mm_movemask_epi8(bytes) & ((1u << SUBTABLE_WAYS) - 1);
+#else
+    struct subtable_bucket *b = CONST_CAST(struct subtable_bucket *, bucket);
+    unsigned int match = 0;
+
+    for (unsigned int way = 0; way < SUBTABLE_WAYS; way++) {
+        uint32_t sig;
+
+        atomic_read_relaxed(&b->sigs[way], &sig);
+        match |= (unsigned int) (sig == hash) << way;
+    }
+    return match;
+#endif
+}
+
+/* Returns the flow of an entry whose signature has matched, or NULL if the
+ * entry is deleted. */
+static inline struct dp_flow *
+subtable_bucket_flow(const struct subtable_bucket *bucket, unsigned int way,
+                     const struct dp_slab *slab)
+{
+    struct subtable_bucket *b = CONST_CAST(struct subtable_bucket *, bucket);
+    uint32_t index;
+
+    /* Pairs with the release in array_insert(). */
+    atomic_read_explicit(&b->indexes[way], &index, memory_order_acquire);
+    return index ? dp_slab_get(slab, index) : NULL;
+}
+
+/* Returns true if there are entries that found 'bucket' full. */
+static inline bool
+subtable_bucket_passed(const struct subtable_bucket *bucket)
+{
+    struct subtable_bucket *b = CONST_CAST(struct subtable_bucket *, bucket);
+    uint32_t passed;
+
+    /* Pairs with the release in bucket_add_passed(). */
+    atomic_read_explicit(&b->passed, &passed, memory_order_acquire);
+    return passed != 0;
+}
+
+/* Returns the flow of 'bucket' that matches 'key', or NULL. */
+static inline struct dp_flow *
+subtable_bucket_lookup(const struct subtable_bucket *bucket,
+                       const struct dp_slab *slab, const struct dp_key *key,
+                       uint32_t hash)
+{
+    unsigned int match = subtable_match(bucket, hash);
+
+    for (; match; match = zero_rightmost_1bit(match)) {
+        struct dp_flow *flow = subtable_bucket_flow(bucket, raw_ctz(match),
+                                                    slab);
+
+        if (OVS_LIKELY(flow && dp_flow_matches_key(flow, key))) {
+            return flow;
+        }
+    }
+    return NULL;
+}
 
 #endif /* table/subtable.h */

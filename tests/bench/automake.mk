@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # make bench-datapath        our datapath against Open vSwitch's, in one run
-# make bench-datapath-quick  the same in short; BENCHFLAGS go to both
+# make bench-datapath-quick  the same in short, as a test that it works
+# make bench-datapath-plot   ns per packet against flows: bench-datapath.png
 # make bench-sync            our seq and RCU against Open vSwitch's
+# make bench-coro            what coroutines cost and what interleaving brings
+# make bench-flow-table      what the flow table's concurrency costs
 #
-# Each is one program, linked twice.
+# Each of the first two is one program, linked twice.  BENCHFLAGS go to all;
+# "tests/run-bench-datapath --help" lists what bench-datapath can measure.
 
 bench_sources = \
 	tests/bench/dp-driver.c \
@@ -22,7 +26,8 @@ bench_sync_programs = \
 	tests/bench-sync-ours \
 	tests/bench-sync-upstream
 EXTRA_PROGRAMS += $(bench_programs) $(bench_sync_programs)
-EXTRA_DIST += tests/run-bench-datapath tests/run-bench-sync
+EXTRA_DIST += tests/plot-bench-datapath tests/run-bench-datapath \
+	tests/run-bench-sync
 
 tests_bench_datapath_ours_SOURCES = \
 	tests/bench/bench-datapath.c $(bench_sources)
@@ -34,9 +39,13 @@ tests_bench_datapath_upstream_LINK = $(LINK_UPSTREAM)
 RUN_BENCH_DATAPATH = $(PYTHON3) $(srcdir)/tests/run-bench-datapath \
 	--ours tests/bench-datapath-ours \
 	--upstream tests/bench-datapath-upstream
-bench-datapath bench-datapath-quick: $(bench_programs)
-	$(AM_V_at)case $@ in *-quick) quick=--quick ;; *) quick= ;; esac; \
-	  $(RUN_BENCH_DATAPATH) $$quick $(BENCHFLAGS)
+bench-datapath bench-datapath-plot bench-datapath-quick: $(bench_programs)
+	$(AM_V_at)case $@ in \
+	    *-plot) set -- --plot bench-datapath.png ;; \
+	    *-quick) set -- --quick ;; \
+	    *) set -- ;; \
+	  esac; \
+	  $(RUN_BENCH_DATAPATH) "$$@" $(BENCHFLAGS)
 
 tests_bench_sync_ours_SOURCES = tests/bench/bench-sync.c
 
@@ -48,4 +57,24 @@ bench-sync: $(bench_sync_programs)
 	$(AM_V_at)$(PYTHON3) $(srcdir)/tests/run-bench-sync $(BENCHFLAGS) \
 	  tests/bench-sync-upstream tests/bench-sync-ours
 
-.PHONY: bench-datapath bench-datapath-quick bench-sync
+# Without anything of Open vSwitch.
+EXTRA_PROGRAMS += tests/bench-coro
+tests_bench_coro_SOURCES = tests/bench/bench-coro.c
+tests_bench_coro_LDADD =
+tests_bench_coro_LINK = $(CC) $(AM_CFLAGS) $(CFLAGS) $(AM_LDFLAGS) \
+	$(LDFLAGS) -o $@
+
+bench-coro: tests/bench-coro
+	$(AM_V_at)tests/bench-coro $(BENCHFLAGS)
+
+EXTRA_PROGRAMS += tests/bench-flow-table
+tests_bench_flow_table_SOURCES = \
+	tests/bench/bench-flow-table.c \
+	tests/bench/subtable-plain.c \
+	tests/bench/subtable-plain.h
+
+bench-flow-table: tests/bench-flow-table
+	$(AM_V_at)tests/bench-flow-table $(BENCHFLAGS)
+
+.PHONY: bench-datapath bench-datapath-plot bench-datapath-quick
+.PHONY: bench-sync bench-coro bench-flow-table

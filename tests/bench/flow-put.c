@@ -70,6 +70,7 @@ flow_put_init(struct flow_put *fp, const struct flow_set *set,
     fp->dpif = dpif;
     fp->pmd_id = pmd_id;
 
+    fp->masks = xmalloc(set->n_masks * sizeof *fp->masks);
     for (unsigned int m = 0; m < set->n_masks; m++) {
         struct ofpbuf *key = m ? NULL : &fp->key;
         struct flow_wildcards wc;
@@ -108,6 +109,7 @@ flow_put_destroy(struct flow_put *fp)
     for (unsigned int m = 0; m < fp->set->n_masks; m++) {
         ofpbuf_uninit(&fp->masks[m]);
     }
+    free(fp->masks);
     for (unsigned int o = 0; o < fp->set->n_outputs; o++) {
         ofpbuf_uninit(&fp->actions[o]);
     }

@@ -25,7 +25,7 @@ struct flow_put {
 
     struct ofpbuf key;                  /* Template. */
     size_t addr_ofs, port_ofs;          /* Payloads to be patched in it. */
-    struct ofpbuf masks[FLOW_SET_MAX_MASKS];
+    struct ofpbuf *masks;               /* One for each mask. */
     struct ofpbuf *actions;             /* One for each output. */
 };
 

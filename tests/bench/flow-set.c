@@ -18,6 +18,14 @@ enum { MAX_MICRO_BITS = 16 };
 enum { DRAWN_SIZE = 1 << 22 };
 enum { PAYLOAD_MAGIC = 0x57656674 };
 enum { VLAN_ID = 100 };
+enum { ABSENT_PORT = 0x8000 };  /* A bit that no flow's L4 port has. */
+
+/* FLOW_SET_TSE: how long prefixes may be, and what the access list allows. */
+enum { SRC_BITS = 32, PORT_BITS = 16 };
+enum { TWO_FIELDS = SRC_BITS * PORT_BITS };
+static const struct flow_tuple tse_allowed = {
+    .src = 0x0a141e28, .dst = 0x14000001, .sport = 12345, .dport = 443,
+};
 
 /* What a packet carries behind its UDP header, at any alignment. */
 OVS_PACKED(
@@ -56,6 +64,47 @@ dst_wild_bits(unsigned int mask)
     return mask / BITS_VARIANTS;
 }
 
+/* The lengths of the prefixes that 'mask' consists of. */
+struct tse_lengths {
+    unsigned int src, sport, dport;
+};
+
+static inline struct tse_lengths
+tse_lengths(const struct flow_set *set, unsigned int mask)
+{
+    return (struct tse_lengths) {
+        .src = 1 + mask % SRC_BITS,
+        .sport = 1 + mask / SRC_BITS % PORT_BITS,
+        .dport = set->n_masks > TWO_FIELDS ? 1 + mask / TWO_FIELDS : 0,
+    };
+}
+
+/* Returns a number of 'width' bits, the first 'len' - 1 of which are those of
+ * 'allowed', the next not, and the rest taken from 'random'. */
+static inline uint32_t
+deny_prefix(uint32_t allowed, unsigned int width, unsigned int len,
+            uint32_t random)
+{
+    uint64_t bit = UINT64_C(1) << (width - len);
+
+    return ((allowed ^ (len ? bit : 0)) & -bit) | (random & (bit - 1));
+}
+
+static void
+tse_tuple(const struct flow_set *set, uint64_t microflow,
+          struct flow_tuple *t)
+{
+    struct tse_lengths len = tse_lengths(set, microflow / set->per_flow);
+    uint64_t random = scramble(microflow + 1);
+
+    t->src = deny_prefix(tse_allowed.src, SRC_BITS, len.src, random);
+    t->dst = tse_allowed.dst;
+    t->sport = deny_prefix(tse_allowed.sport, PORT_BITS, len.sport,
+                           random >> 32);
+    t->dport = deny_prefix(tse_allowed.dport, PORT_BITS, len.dport,
+                           random >> 48);
+}
+
 void
 flow_set_tuple(const struct flow_set *set, uint64_t microflow,
                struct flow_tuple *t)
@@ -63,6 +112,10 @@ flow_set_tuple(const struct flow_set *set, uint64_t microflow,
     uint64_t i = microflow, micro = 0;
     unsigned int mask = 0;
 
+    if (OVS_UNLIKELY(set->kind == FLOW_SET_TSE)) {
+        tse_tuple(set, microflow, t);
+        return;
+    }
     if (set->per_flow > 1) {
         i = microflow / set->per_flow;
         micro = microflow % set->per_flow;
@@ -81,6 +134,26 @@ flow_set_tuple(const struct flow_set *set, uint64_t microflow,
     t->dport = 1 + (nth >> 16);
     if (set->micro_bits) {
         t->src = (t->src >> set->micro_bits << set->micro_bits) | micro;
+    }
+}
+
+/* Stores in 'm' which bits of the 5-tuple 'mask' matches. */
+static void
+mask_tuple(const struct flow_set *set, unsigned int mask,
+           struct flow_tuple *m)
+{
+    if (set->kind == FLOW_SET_TSE) {
+        struct tse_lengths len = tse_lengths(set, mask);
+
+        m->src = UINT32_MAX << (SRC_BITS - len.src);
+        m->dst = UINT32_MAX;
+        m->sport = UINT32_MAX << (PORT_BITS - len.sport);
+        m->dport = UINT32_MAX << (PORT_BITS - len.dport);
+    } else {
+        m->src = UINT32_MAX << src_wild_bits(set, mask);
+        m->dst = UINT32_MAX << dst_wild_bits(mask);
+        m->sport = UINT16_MAX;
+        m->dport = UINT16_MAX;
     }
 }
 
@@ -148,9 +221,19 @@ flow_set_init(struct flow_set *set, uint64_t n_flows, unsigned int n_masks,
         return xasprintf("number of flows %"PRIu64" is not in 1...%d",
                          n_flows, 1 << 25);
     }
-    if (n_masks < 1 || n_masks > FLOW_SET_MAX_MASKS || n_masks > n_flows) {
-        return xasprintf("number of masks %u is not in 1...%d, or exceeds "
-                         "the number of flows", n_masks, FLOW_SET_MAX_MASKS);
+
+    unsigned int max_masks = (kind == FLOW_SET_TSE ? FLOW_SET_MAX_TSE_MASKS
+                              : FLOW_SET_MAX_MASKS);
+    if (n_masks < 1 || n_masks > max_masks || n_masks > n_flows) {
+        return xasprintf("number of masks %u is not in 1...%u, or exceeds "
+                         "the number of flows", n_masks, max_masks);
+    }
+    if (kind == FLOW_SET_TSE) {
+        if (n_flows != n_masks) {
+            return xasprintf("%"PRIu64" flows are not one for each of %u "
+                             "masks", n_flows, n_masks);
+        }
+        n_microflows = n_microflows ? n_microflows : n_flows << MAX_MICRO_BITS;
     }
     n_microflows = MAX(n_microflows, n_flows);
     if (DIV_ROUND_UP(n_microflows, n_flows) > 1 << MAX_MICRO_BITS) {
@@ -188,14 +271,11 @@ void
 flow_set_match(const struct flow_set *set, uint64_t i, struct flow *flow,
                struct flow_wildcards *wc)
 {
-    unsigned int mask = flow_set_mask_of(set, i);
-    uint32_t src_mask = UINT32_MAX << src_wild_bits(set, mask);
-    uint32_t dst_mask = UINT32_MAX << dst_wild_bits(mask);
     uint8_t buf[sizeof(struct dp_packet) + 64];
     struct dp_packet *p = ALIGNED_CAST(struct dp_packet *,
                                        ROUND_UP((uintptr_t) buf, 64));
     uint8_t frame[FLOW_SET_FRAME_MAX];
-    struct flow_tuple t;
+    struct flow_tuple t, m;
 
     /* Let the parser make the key from the packet: it is what the packet
      * will be compared with. */
@@ -204,8 +284,10 @@ flow_set_match(const struct flow_set *set, uint64_t i, struct flow *flow,
     dp_packet_use_const(p, frame, set->frame_len);
     pkt_metadata_init(&p->md, set->in_port);
     flow_extract(p, flow);
-    flow->tp_src = htons(t.sport);
-    flow->tp_dst = htons(t.dport);
+
+    mask_tuple(set, flow_set_mask_of(set, i), &m);
+    flow->tp_src = htons(t.sport & m.sport);
+    flow->tp_dst = htons(t.dport & m.dport);
 
     flow_wildcards_init_catchall(wc);
     WC_MASK_FIELD(wc, recirc_id);
@@ -214,23 +296,23 @@ flow_set_match(const struct flow_set *set, uint64_t i, struct flow *flow,
     WC_MASK_FIELD(wc, dl_type);
     WC_MASK_FIELD(wc, nw_frag);
     WC_MASK_FIELD(wc, nw_proto);
-    WC_MASK_FIELD(wc, tp_src);
-    WC_MASK_FIELD(wc, tp_dst);
+    wc->masks.tp_src = htons(m.sport);
+    wc->masks.tp_dst = htons(m.dport);
     if (set->kind == FLOW_SET_VLAN) {
         WC_MASK_FIELD(wc, vlans[0]);
     }
     if (set->kind == FLOW_SET_IPV6) {
         memset(&wc->masks.ipv6_src, 0xff, 12);
         memset(&wc->masks.ipv6_dst, 0xff, 12);
-        put_tail(&flow->ipv6_src, t.src & src_mask);
-        put_tail(&flow->ipv6_dst, t.dst & dst_mask);
-        put_tail(&wc->masks.ipv6_src, src_mask);
-        put_tail(&wc->masks.ipv6_dst, dst_mask);
+        put_tail(&flow->ipv6_src, t.src & m.src);
+        put_tail(&flow->ipv6_dst, t.dst & m.dst);
+        put_tail(&wc->masks.ipv6_src, m.src);
+        put_tail(&wc->masks.ipv6_dst, m.dst);
     } else {
-        flow->nw_src = htonl(t.src & src_mask);
-        flow->nw_dst = htonl(t.dst & dst_mask);
-        wc->masks.nw_src = htonl(src_mask);
-        wc->masks.nw_dst = htonl(dst_mask);
+        flow->nw_src = htonl(t.src & m.src);
+        flow->nw_dst = htonl(t.dst & m.dst);
+        wc->masks.nw_src = htonl(m.src);
+        wc->masks.nw_dst = htonl(m.dst);
     }
 }
 
@@ -256,16 +338,20 @@ fold_csum(uint32_t sum)
     return ~sum;
 }
 
-void
-flow_set_fill(const struct flow_set *set, uint64_t microflow, bool rss,
-              struct dp_packet *p)
+/* Returns the number of the flow that 'microflow' is one of. */
+static inline uint64_t
+flow_of(const struct flow_set *set, uint64_t microflow)
+{
+    return set->per_flow > 1 ? microflow / set->per_flow : microflow;
+}
+
+static inline void
+write_packet(const struct flow_set *set, const struct flow_tuple *t,
+             uint32_t flow, bool rss, struct dp_packet *p)
 {
     uint8_t *frame = dp_packet_data(p);
     struct flow_payload *payload;
     struct udp_header *udp;
-    struct flow_tuple t;
-
-    flow_set_tuple(set, microflow, &t);
 
     /* Fixed sizes are copied by a few vector moves; a packet of the pool has
      * room for them. */
@@ -276,11 +362,11 @@ flow_set_fill(const struct flow_set *set, uint64_t microflow, bool rss,
     if (set->kind == FLOW_SET_IPV6) {
         struct ovs_16aligned_ip6_hdr *ip6 = (void *) (frame + set->l3_ofs);
 
-        put_16aligned_be32(&ip6->ip6_src.be32[3], htonl(t.src));
-        put_16aligned_be32(&ip6->ip6_dst.be32[3], htonl(t.dst));
+        put_16aligned_be32(&ip6->ip6_src.be32[3], htonl(t->src));
+        put_16aligned_be32(&ip6->ip6_dst.be32[3], htonl(t->dst));
     } else {
         struct ip_header *ip = (void *) (frame + set->l3_ofs);
-        ovs_be32 src = htonl(t.src), dst = htonl(t.dst);
+        ovs_be32 src = htonl(t->src), dst = htonl(t->dst);
 
         put_16aligned_be32(&ip->ip_src, src);
         put_16aligned_be32(&ip->ip_dst, dst);
@@ -293,20 +379,45 @@ flow_set_fill(const struct flow_set *set, uint64_t microflow, bool rss,
     }
 
     udp = (void *) (frame + set->l4_ofs);
-    udp->udp_src = htons(t.sport);
-    udp->udp_dst = htons(t.dport);
+    udp->udp_src = htons(t->sport);
+    udp->udp_dst = htons(t->dport);
     payload = (void *) (udp + 1);
     payload->magic = PAYLOAD_MAGIC;
-    payload->flow = set->per_flow > 1 ? microflow / set->per_flow : microflow;
+    payload->flow = flow;
 
     dp_packet_set_size(p, set->frame_len);
     if (rss) {
-        uint64_t addrs = (uint64_t) t.src << 32 | t.dst;
-        uint64_t ports = (uint64_t) t.sport << 16 | t.dport;
+        uint64_t addrs = (uint64_t) t->src << 32 | t->dst;
+        uint64_t ports = (uint64_t) t->sport << 16 | t->dport;
 
         dp_packet_set_rss_hash(p, scramble(addrs * UINT64_C(0x9e3779b97f4a7c15)
                                            + ports));
     }
+}
+
+void
+flow_set_fill(const struct flow_set *set, uint64_t microflow, bool rss,
+              struct dp_packet *p)
+{
+    struct flow_tuple t;
+
+    flow_set_tuple(set, microflow, &t);
+    write_packet(set, &t, flow_of(set, microflow), rss, p);
+}
+
+void
+flow_set_fill_absent(const struct flow_set *set, uint64_t microflow, bool rss,
+                     struct dp_packet *p)
+{
+    struct flow_tuple t;
+
+    flow_set_tuple(set, microflow, &t);
+    if (set->kind == FLOW_SET_TSE) {
+        t.src = tse_allowed.src;
+    } else {
+        t.dport |= ABSENT_PORT;
+    }
+    write_packet(set, &t, UINT32_MAX, rss, p);
 }
 
 uint32_t
@@ -340,14 +451,37 @@ random_below(struct flow_source *source, uint64_t n)
     return ((next_random(source) >> 32) * n) >> 32;
 }
 
+/* What one call of fill() sends. */
+struct sent {
+    uint64_t flow_sum, n_absent;
+};
+
+static inline void
+send_one(struct flow_source *source, uint64_t microflow, struct dp_packet *p,
+         struct sent *sent)
+{
+    const struct flow_set *set = source->set;
+
+    if (OVS_UNLIKELY(source->absent_below)
+        && next_random(source) >> 32 < source->absent_below) {
+        flow_set_fill_absent(set, microflow, source->rss, p);
+        sent->n_absent++;
+    } else {
+        flow_set_fill(set, microflow, source->rss, p);
+        sent->flow_sum += 1 + flow_of(set, microflow);
+    }
+}
+
 static void
-flow_source_add(struct flow_source *source, uint64_t sum)
+flow_source_add(struct flow_source *source, const struct sent *sent)
 {
     uint64_t old;
 
     /* One writer. */
     atomic_read_relaxed(&source->flow_sum, &old);
-    atomic_store_relaxed(&source->flow_sum, old + sum);
+    atomic_store_relaxed(&source->flow_sum, old + sent->flow_sum);
+    atomic_read_relaxed(&source->n_absent, &old);
+    atomic_store_relaxed(&source->n_absent, old + sent->n_absent);
 }
 
 static size_t
@@ -355,16 +489,13 @@ fill_uniform(struct synthetic_source *up, struct dp_packet **packets,
              size_t n)
 {
     struct flow_source *source = CONTAINER_OF(up, struct flow_source, up);
-    const struct flow_set *set = source->set;
-    uint64_t sum = 0;
+    struct sent sent = { 0, 0 };
 
     for (size_t i = 0; i < n; i++) {
-        uint64_t m = random_below(source, set->n_microflows);
-
-        flow_set_fill(set, m, source->rss, packets[i]);
-        sum += 1 + (set->per_flow > 1 ? m / set->per_flow : m);
+        send_one(source, random_below(source, source->set->n_microflows),
+                 packets[i], &sent);
     }
-    flow_source_add(source, sum);
+    flow_source_add(source, &sent);
     return n;
 }
 
@@ -372,16 +503,13 @@ static size_t
 fill_zipf(struct synthetic_source *up, struct dp_packet **packets, size_t n)
 {
     struct flow_source *source = CONTAINER_OF(up, struct flow_source, up);
-    const struct flow_set *set = source->set;
-    uint64_t sum = 0;
+    struct sent sent = { 0, 0 };
 
     for (size_t i = 0; i < n; i++) {
-        uint64_t m = source->drawn[source->next++ & source->drawn_mask];
-
-        flow_set_fill(set, m, source->rss, packets[i]);
-        sum += 1 + (set->per_flow > 1 ? m / set->per_flow : m);
+        send_one(source, source->drawn[source->next++ & source->drawn_mask],
+                 packets[i], &sent);
     }
-    flow_source_add(source, sum);
+    flow_source_add(source, &sent);
     return n;
 }
 
@@ -390,17 +518,15 @@ fill_round_robin(struct synthetic_source *up, struct dp_packet **packets,
                  size_t n)
 {
     struct flow_source *source = CONTAINER_OF(up, struct flow_source, up);
-    const struct flow_set *set = source->set;
-    uint64_t sum = 0;
+    struct sent sent = { 0, 0 };
 
     for (size_t i = 0; i < n; i++) {
         uint64_t m = source->next;
 
-        source->next = m + 1 < set->n_microflows ? m + 1 : 0;
-        flow_set_fill(set, m, source->rss, packets[i]);
-        sum += 1 + (set->per_flow > 1 ? m / set->per_flow : m);
+        source->next = m + 1 < source->set->n_microflows ? m + 1 : 0;
+        send_one(source, m, packets[i], &sent);
     }
-    flow_source_add(source, sum);
+    flow_source_add(source, &sent);
     return n;
 }
 
@@ -438,6 +564,14 @@ draw_zipf(struct flow_source *source, uint64_t n, double s)
     }
 }
 
+/* Returns the microflow of popularity 'rank', from 0.  Those that are alike in
+ * popularity belong to different flows. */
+static uint32_t
+microflow_of_rank(const struct flow_set *set, uint64_t rank)
+{
+    return rank % set->n_flows * set->per_flow + rank / set->n_flows;
+}
+
 void
 flow_source_init(struct flow_source *source, const struct flow_set *set,
                  enum flow_choice choice, double exponent, bool rss,
@@ -461,13 +595,20 @@ flow_source_init(struct flow_source *source, const struct flow_set *set,
         source->drawn = xmalloc(DRAWN_SIZE * sizeof *source->drawn);
         source->drawn_mask = DRAWN_SIZE - 1;
         for (size_t i = 0; i < DRAWN_SIZE; i++) {
-            source->drawn[i] = draw_zipf(source, set->n_microflows,
-                                         exponent) - 1;
+            uint64_t rank = draw_zipf(source, set->n_microflows, exponent) - 1;
+
+            source->drawn[i] = microflow_of_rank(set, rank);
         }
         break;
     default:
         OVS_NOT_REACHED();
     }
+}
+
+void
+flow_source_set_absent(struct flow_source *source, double share)
+{
+    source->absent_below = share * 0x1p32;
 }
 
 void

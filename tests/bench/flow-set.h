@@ -20,8 +20,23 @@
  * some more bits of the source address, and those hold the microflow's number
  * within its flow.
  *
+ * FLOW_SET_TSE is another set: what an access list that allows one source
+ * address and one source port makes of the packets of somebody who does not
+ * mean well.  A packet that the list denies is told from the allowed one by
+ * the first bit in which they differ, so the switch matches on the bits up to
+ * it: one mask for each pair of prefix lengths, 1 to 32 of the address and 1
+ * to 16 of the port, and one flow for each mask, which has the allowed bits
+ * but for the last, inverted.  Up to 512 masks come from these two fields;
+ * beyond, the destination port is a third, which makes 8,192.  A flow's
+ * microflows are random in all bits that its mask leaves out, so that caches
+ * do not know them.
+ * (Csikor et al., "Tuple Space Explosion: A Denial-of-Service Attack Against a
+ * Software Packet Classifier", CoNEXT 2019.)
+ *
  * A packet carries its flow's number behind the UDP header, for
- * flow_set_packet_flow() to find when it comes out.
+ * flow_set_packet_flow() to find when it comes out.  There are packets that
+ * match no flow, too: they differ from one that does in a single field, in
+ * which no flow has their value, so they are not found under any mask.
  *
  * Thread safety: a flow set does not change after flow_set_init().  A
  * flow_source belongs to the thread that polls its rx queue. */
@@ -40,13 +55,15 @@ struct dp_packet;
 struct flow;
 struct flow_wildcards;
 
-enum { FLOW_SET_MAX_MASKS = 256 };
+enum { FLOW_SET_MAX_MASKS = 256 };          /* Of most kinds. */
+enum { FLOW_SET_MAX_TSE_MASKS = 32 * 16 * 16 };
 enum { FLOW_SET_FRAME_MAX = 96 };
 
 enum flow_set_kind {
     FLOW_SET_IPV4,
     FLOW_SET_IPV6,
     FLOW_SET_VLAN,              /* IPv4 in a VLAN. */
+    FLOW_SET_TSE,               /* IPv4, a flow for each of many masks. */
 };
 
 struct flow_set {
@@ -67,7 +84,7 @@ struct flow_set {
     uint32_t ip_csum;           /* Sum of the IPv4 header's fixed words. */
 };
 
-/* The 5-tuple of one microflow, in host byte order. */
+/* The 5-tuple of one microflow, or a mask for it, in host byte order. */
 struct flow_tuple {
     uint32_t src, dst;          /* IPv6: the last 32 bits. */
     uint16_t sport, dport;
@@ -75,9 +92,10 @@ struct flow_tuple {
 
 /* Makes a set of 'n_flows' flows (1 to 2^25) over 'n_masks' masks (1 to
  * FLOW_SET_MAX_MASKS, at most 'n_flows') and 'n_microflows' microflows
- * (rounded up to a multiple of 'n_flows'; at most 2^16 per flow). Returns
- * NULL, or a message that says what is out of range, which the caller must
- * free. */
+ * (rounded up to a multiple of 'n_flows'; at most 2^16 per flow). FLOW_SET_TSE
+ * has as many flows as masks, up to FLOW_SET_MAX_TSE_MASKS, and 2^16
+ * microflows per flow unless 'n_microflows' says otherwise.  Returns NULL, or
+ * a message that says what is out of range, which the caller must free. */
 char *flow_set_init(struct flow_set *, uint64_t n_flows, unsigned int n_masks,
                     uint64_t n_microflows, enum flow_set_kind,
                     unsigned int n_outputs, odp_port_t in_port);
@@ -100,15 +118,20 @@ uint64_t flow_set_from_ufid(const ovs_u128 *ufid);
 void flow_set_fill(const struct flow_set *, uint64_t microflow, bool rss,
                    struct dp_packet *p);
 
+/* The same, but for one field: the packet that results matches no flow. */
+void flow_set_fill_absent(const struct flow_set *, uint64_t microflow,
+                          bool rss, struct dp_packet *p);
+
 /* Returns the number of the flow that 'p' belongs to, or UINT32_MAX if it is
- * no packet of 'set'. */
+ * no packet of 'set', or one that matches no flow. */
 uint32_t flow_set_packet_flow(const struct flow_set *,
                               const struct dp_packet *p);
 
 /* Which microflow comes next. */
 enum flow_choice {
     FLOW_CHOICE_UNIFORM,
-    FLOW_CHOICE_ZIPF,           /* P(k-th) proportional to 1 / k^exponent. */
+    FLOW_CHOICE_ZIPF,           /* P(k-th) proportional to 1 / k^exponent;
+                                 * neighboring ranks in different flows. */
     FLOW_CHOICE_ROUND_ROBIN,
 };
 
@@ -124,14 +147,17 @@ struct flow_source {
     uint64_t next;              /* Round robin, or index in 'drawn'. */
     uint32_t *drawn;            /* Zipf only. */
     size_t drawn_mask;
+    uint64_t absent_below;      /* Share of packets that match no flow, in
+                                 * 2^-32. */
 
-    /* Sum of the numbers, each plus 1, of the flows that were sent.  Written
-     * by the polling thread; read it after the port's counters have come to
-     * rest. */
+    /* Sum of the numbers, each plus 1, of the flows that were sent, and number
+     * of packets that match none.  Written by the polling thread, relaxed;
+     * read them after the port's counters have come to rest. */
     atomic_uint64_t flow_sum;
+    atomic_uint64_t n_absent;
 };
 
-/* Returns 'flow_sum' of 'source', in any thread. */
+/* Return 'flow_sum' and 'n_absent' of 'source', in any thread. */
 static inline uint64_t
 flow_source_sum(const struct flow_source *source)
 {
@@ -142,9 +168,23 @@ flow_source_sum(const struct flow_source *source)
     return sum;
 }
 
+static inline uint64_t
+flow_source_n_absent(const struct flow_source *source)
+{
+    uint64_t n;
+
+    atomic_read_relaxed(&CONST_CAST(struct flow_source *, source)->n_absent,
+                        &n);
+    return n;
+}
+
 void flow_source_init(struct flow_source *, const struct flow_set *,
                       enum flow_choice, double exponent, bool rss,
                       uint64_t seed);
+
+/* Has 'share' (0 to 1) of the packets, drawn at random, match no flow.  Call
+ * it before the source is in use. */
+void flow_source_set_absent(struct flow_source *, double share);
 void flow_source_destroy(struct flow_source *);
 
 #endif /* flow-set.h */

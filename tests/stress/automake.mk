@@ -36,6 +36,7 @@ tests_stress_differential_upstream_LINK = $(LINK_UPSTREAM)
 check-differential: $(differential_programs)
 	$(AM_V_at)$(PYTHON3) $(srcdir)/tests/stress/run-differential \
 	  --ours tests/stress/differential-ours \
-	  --upstream tests/stress/differential-upstream $(DIFFERENTIALFLAGS)
+	  --upstream tests/stress/differential-upstream \
+	  --impls plain interleaved auto $(DIFFERENTIALFLAGS)
 
 .PHONY: check-differential

@@ -868,6 +868,8 @@ set_up(const char *program)
     random_set_seed(opts.seed);
     odp_flow_key_hash("", 0, &unused);
 
+    /* Makes the mutex that threads need as soon as time is a dummy. */
+    time_msec();
     timeval_dummy_register();
     dp_driver_open(&d.driver, program);
     vlog_set_levels(NULL, VLF_CONSOLE, VLL_EMER);

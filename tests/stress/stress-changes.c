@@ -353,6 +353,34 @@ stress_port_thread(void *aux OVS_UNUSED)
 
 /* What the main thread changes. */
 
+/* Mostly small ones, so that entries displace each other; some for which huge
+ * pages come and go; and none at all. */
+static uint32_t
+random_cache_size(void)
+{
+    switch (random_range(8)) {
+    case 0:
+        return 0;
+    case 1:
+        return 1u << (18 + random_range(4));
+    default:
+        return 1u << (10 + random_range(6));
+    }
+}
+
+static void
+set_cache_size(struct dp_driver *d, const char *key)
+{
+    char value[16];
+
+    if (random_range(4)) {
+        snprintf(value, sizeof value, "%"PRIu32, random_cache_size());
+        dp_driver_set(d, key, value);
+    } else {
+        dp_driver_set(d, key, NULL);
+    }
+}
+
 static void
 change_config(void)
 {
@@ -361,7 +389,7 @@ change_config(void)
         "cycles", "roundrobin", "group"
     };
 
-    switch (random_range(8)) {
+    switch (random_range(10)) {
     case 0: case 1: case 2:
         if (current_round() == ROUND_THREADS) {
             unsigned int mask = 1 + random_range((1 << stress.n_cores) - 1);
@@ -388,6 +416,12 @@ change_config(void)
         break;
     case 7:
         dp_driver_set(d, "pmd-sleep-max", random_range(4) ? "0" : "20");
+        break;
+    case 8:
+        set_cache_size(d, "emc-size");
+        break;
+    case 9:
+        set_cache_size(d, "smc-size");
         break;
     }
     atomic_count_inc(&stress.n_configs);
@@ -497,8 +531,12 @@ change_objects(void)
             uint32_t level = random_range(levels), size;
 
             if (!dpif_cache_get_size(dpif, level, &size)) {
-                dpif_cache_set_size(dpif, level,
-                                    1 << (10 + random_range(6)));
+                int error = dpif_cache_set_size(dpif, level,
+                                                random_cache_size());
+
+                if (error) {
+                    stress_fail("cache size: %s", ovs_strerror(error));
+                }
             }
         }
         break;

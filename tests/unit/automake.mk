@@ -1,8 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 
+unit_tests += tests/unit/test-bit-vector
+tests_unit_test_bit_vector_SOURCES = \
+	tests/unit/bit-vector-fixture.h \
+	tests/unit/test-bit-vector.c \
+	tests/unit/unit.h
+
 unit_tests += tests/unit/test-bond
 tests_unit_test_bond_SOURCES = \
 	tests/unit/test-bond.c \
+	tests/unit/unit.h
+
+unit_tests += tests/unit/test-caches
+tests_unit_test_caches_SOURCES = \
+	tests/unit/test-caches.c \
+	tests/unit/stop-point.h \
+	tests/unit/walk-fixture.h
+
+unit_tests += tests/unit/test-classifier
+tests_unit_test_classifier_SOURCES = \
+	tests/unit/table-fixture.h \
+	tests/unit/test-classifier.c \
 	tests/unit/unit.h
 
 unit_tests += tests/unit/test-config-value
@@ -10,14 +28,39 @@ tests_unit_test_config_value_SOURCES = \
 	tests/unit/test-config-value.c \
 	tests/unit/unit.h
 
+# Without anything of Open vSwitch.
+unit_tests += tests/unit/test-coro
+tests_unit_test_coro_SOURCES = \
+	tests/unit/test-coro.c \
+	tests/unit/unit.h
+tests_unit_test_coro_LDADD =
+tests_unit_test_coro_LINK = $(CC) $(AM_CFLAGS) $(CFLAGS) $(AM_LDFLAGS) \
+	$(LDFLAGS) -o $@
+
 unit_tests += tests/unit/test-dp
 tests_unit_test_dp_SOURCES = \
 	tests/unit/test-dp.c \
 	tests/unit/unit.h
 
+unit_tests += tests/unit/test-emc-use
+tests_unit_test_emc_use_SOURCES = \
+	tests/unit/test-emc-use.c \
+	tests/unit/unit.h
+
+unit_tests += tests/unit/test-forward
+tests_unit_test_forward_SOURCES = \
+	tests/unit/test-forward.c \
+	tests/unit/walk-fixture.h
+
 unit_tests += tests/unit/test-handoff
 tests_unit_test_handoff_SOURCES = \
 	tests/unit/test-handoff.c \
+	tests/unit/unit.h
+
+unit_tests += tests/unit/test-lookup
+tests_unit_test_lookup_SOURCES = \
+	tests/unit/table-fixture.h \
+	tests/unit/test-lookup.c \
 	tests/unit/unit.h
 
 unit_tests += tests/unit/test-meter
@@ -28,6 +71,18 @@ tests_unit_test_meter_SOURCES = \
 unit_tests += tests/unit/test-offload
 tests_unit_test_offload_SOURCES = \
 	tests/unit/test-offload.c \
+	tests/unit/unit.h
+
+unit_tests += tests/unit/test-parse
+tests_unit_test_parse_SOURCES = \
+	tests/stress/packet-gen.c \
+	tests/stress/packet-gen.h \
+	tests/unit/test-parse.c \
+	tests/unit/unit.h
+
+unit_tests += tests/unit/test-pass-choice
+tests_unit_test_pass_choice_SOURCES = \
+	tests/unit/test-pass-choice.c \
 	tests/unit/unit.h
 
 unit_tests += tests/unit/test-perf
@@ -59,6 +114,7 @@ tests_unit_test_seq_SOURCES = \
 
 unit_tests += tests/unit/test-table
 tests_unit_test_table_SOURCES = \
+	tests/unit/table-fixture.h \
 	tests/unit/test-table.c \
 	tests/unit/unit.h
 

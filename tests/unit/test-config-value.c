@@ -73,6 +73,29 @@ read_number(const char *value)
 }
 
 static void
+test_size(void)
+{
+    static const char *const bad[] = {
+        "8", "24", "2048", "-16", "+16", "", " 16", "16 ", "0x10", "16k", "x",
+        "18446744073709551632", "4294967312"
+    };
+    uint32_t size;
+
+    for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+        size = 7;
+        CHECK_MSG(!config_size_parse(bad[i], 16, 1024, &size),
+                  "'%s' is accepted", bad[i]);
+        CHECK_UINT(size, ==, 7);
+    }
+    CHECK(config_size_parse("0", 16, 1024, &size));
+    CHECK_UINT(size, ==, 0);
+    CHECK(config_size_parse("16", 16, 1024, &size));
+    CHECK_UINT(size, ==, 16);
+    CHECK(config_size_parse("1024", 16, 1024, &size));
+    CHECK_UINT(size, ==, 1024);
+}
+
+static void
 test_number(void)
 {
     static const char *const bad[] = {
@@ -212,6 +235,7 @@ main(void)
     vlog_set_levels(NULL, VLF_ANY_DESTINATION, VLL_OFF);
 
     RUN_TEST(test_bool);
+    RUN_TEST(test_size);
     RUN_TEST(test_number);
     RUN_TEST(test_sleep_list);
     RUN_TEST(test_rxq_affinity);

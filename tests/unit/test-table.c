@@ -11,109 +11,10 @@
 
 #include <errno.h>
 
-#include "dp-packet.h"
 #include "odp-netlink.h"
-#include "odp-util.h"
-#include "openvswitch/match.h"
-#include "ovs-rcu.h"
+#include "openvswitch/vlog.h"
 #include "ovs-thread.h"
-#include "packets.h"
-#include "random.h"
-#include "unit.h"
-
-/* Makers. */
-
-static struct flow
-make_flow(uint32_t in_port, uint32_t src, uint32_t dst, uint16_t sport,
-          uint16_t dport)
-{
-    struct flow flow;
-
-    memset(&flow, 0, sizeof flow);
-    flow.in_port.odp_port = u32_to_odp(in_port);
-    flow.packet_type = htonl(PT_ETH);
-    flow.dl_type = htons(ETH_TYPE_IP);
-    flow.dl_src = (struct eth_addr) ETH_ADDR_C(02,00,00,00,00,01);
-    flow.dl_dst = (struct eth_addr) ETH_ADDR_C(02,00,00,00,00,02);
-    flow.nw_src = htonl(src);
-    flow.nw_dst = htonl(dst);
-    flow.nw_proto = IPPROTO_UDP;
-    flow.nw_ttl = 64;
-    flow.tp_src = htons(sport);
-    flow.tp_dst = htons(dport);
-    return flow;
-}
-
-/* A match on the 5-tuple of 'flow'. */
-static struct match
-make_match(const struct flow *flow)
-{
-    struct match match;
-
-    memset(&match, 0, sizeof match);
-    match.flow = *flow;
-    match.wc.masks.in_port.odp_port = ODPP_NONE;
-    match.wc.masks.recirc_id = UINT32_MAX;
-    match.wc.masks.packet_type = OVS_BE32_MAX;
-    match.wc.masks.dl_type = OVS_BE16_MAX;
-    match.wc.masks.nw_src = OVS_BE32_MAX;
-    match.wc.masks.nw_dst = OVS_BE32_MAX;
-    match.wc.masks.nw_proto = UINT8_MAX;
-    match.wc.masks.nw_frag = FLOW_NW_FRAG_MASK;
-    match.wc.masks.tp_src = OVS_BE16_MAX;
-    match.wc.masks.tp_dst = OVS_BE16_MAX;
-    dp_match_normalize(&match);
-    return match;
-}
-
-/* The key that a packet of 'flow' has. */
-static void
-make_packet_key(struct dp_key *key, const struct flow *flow)
-{
-    struct dp_packet packet;
-
-    dp_packet_init(&packet, 0);
-    flow_compose(&packet, flow, NULL, 64, false);
-    pkt_metadata_from_flow(&packet.md, flow);
-    miniflow_extract(&packet, &key->mf);
-    key->hash = miniflow_hash_5tuple(&key->mf, 0);
-    key->shape = 0;
-    key->in_port = flow->in_port.odp_port;
-    dp_packet_uninit(&packet);
-}
-
-static struct dp_flow *
-add_flow(struct dp_flow_table *table, struct match *match)
-{
-    ovs_u128 ufid;
-    struct dp_flow_spec spec = {
-        .match = match,
-        .ufid = &ufid,
-        .orig_in_port = ODPP_NONE,
-        .pmd_id = 7,
-    };
-    struct dp_flow *flow;
-
-    odp_flow_key_hash(&match->flow, sizeof match->flow, &ufid);
-    ovs_mutex_lock(&table->mutex);
-    flow = dp_flow_table_add(table, &spec);
-    ovs_mutex_unlock(&table->mutex);
-    return flow;
-}
-
-static void
-remove_flow(struct dp_flow_table *table, struct dp_flow *flow)
-{
-    ovs_mutex_lock(&table->mutex);
-    dp_flow_table_remove(table, flow);
-    ovs_mutex_unlock(&table->mutex);
-}
-
-static struct flow
-numbered_flow(uint32_t i)
-{
-    return make_flow(1, 0x0a000000 | i, 0x0b000000 | i * 7, i, i >> 16);
-}
+#include "table-fixture.h"
 
 /* Keys and masks. */
 
@@ -447,15 +348,17 @@ test_flow_table_many(void)
     dp_flow_table_destroy(&table);
 }
 
-/* Masks, ranking and subtables that come and go. */
+/* Masks, ranking and subtables that come and go.  Flow i is for sources with
+ * i zeros and a one, the last for source 0: none overlaps with another. */
 static void
 test_classifier_masks(void)
 {
     enum { N = 33 };
     struct dp_flow *flows[N];
     struct dp_flow_table table;
-    unsigned int n;
+    struct subtable *subtable;
     struct dp_key key;
+    unsigned int n;
 
     dp_flow_table_init(&table);
     for (int i = 0; i < N; i++) {
@@ -463,29 +366,48 @@ test_classifier_masks(void)
                                      1, 1, 1);
         struct match match = make_match(&flow);
 
-        match.wc.masks.nw_src = be32_prefix_mask(i);
+        match.wc.masks.nw_src = be32_prefix_mask(MIN(i + 1, 32));
         flows[i] = add_flow(&table, &match);
+        CHECK_UINT(cmap_count(&dp_flow_table_get_classifier(
+                                   &table, u32_to_odp(1))->masks),
+                   ==, MIN(i + 1, 32));
     }
+
     struct dp_classifier *cls = dp_flow_table_get_classifier(&table,
                                                              u32_to_odp(1));
-    CHECK_UINT(cmap_count(&cls->by_mask), ==, N);
+
+    CHECK_UINT(cmap_count(&cls->subtables), >, 1);
+    CHECK_UINT(cmap_count(&cls->subtables), <, N / 2);
+    for (int i = 0; i < N; i++) {
+        struct flow flow = make_flow(1, i < 32 ? UINT32_MAX >> i : 0, 1, 1, 1);
+
+        make_packet_key(&key, &flow);
+        CHECK(dp_flow_table_find_key(&table, &key, NULL) == flows[i]);
+    }
 
     /* Ranked first after it had the hits. */
     struct flow flow = make_flow(1, 0, 1, 1, 1);
     make_packet_key(&key, &flow);
     remove_flow(&table, flows[0]);
-    CHECK(dp_flow_table_find_key(&table, &key, NULL) == flows[32]);
-    dp_mask_credit(flows[32]->info->mask);
+    n = 0;
+    CHECK(dp_flow_table_find_key(&table, &key, &n) == flows[32]);
+    CHECK_UINT(n, >, 1);
+    subtable = flows[32]->info->subtable;
+    CHECK_UINT(subtable->hits, ==, 0);
+    dp_classifier_credit(subtable);
+    CHECK_UINT(subtable->hits, ==, 1);
     dp_classifier_rank(cls);
     n = 0;
     CHECK(dp_flow_table_find_key(&table, &key, &n) == flows[32]);
     CHECK_UINT(n, ==, 1);
-    CHECK_UINT(flows[32]->info->mask->hits, ==, 0);
+    CHECK_UINT(subtable->hits, ==, 0);
 
     for (int i = 1; i < N; i++) {
         remove_flow(&table, flows[i]);
     }
-    CHECK_UINT(cmap_count(&cls->by_mask), ==, 0);
+    CHECK_UINT(cmap_count(&cls->masks), ==, 0);
+    CHECK_UINT(cmap_count(&cls->subtables), ==, 0);
+    CHECK(!dp_flow_table_find_key(&table, &key, NULL));
     dp_flow_table_destroy(&table);
 }
 
@@ -501,9 +423,10 @@ test_subtable_equal_hashes(void)
     struct dp_slab *slab = dp_slab_create();
     struct dp_flow *flows[N];
     struct subtable *st;
-    uint64_t words[16];
+    struct dp_key key;
 
     dp_mask_complete(mask);
+    mask->in_port = u32_to_odp(1);
     st = subtable_create(mask);
     for (int i = 0; i < N; i++) {
         flow = numbered_flow(i);
@@ -517,9 +440,10 @@ test_subtable_equal_hashes(void)
     for (int round = 0; round < 2; round++) {
         for (int i = 0; i < N; i++) {
             flow = numbered_flow(i);
-            dp_mask_flow(mask, &flow, words);
-            CHECK(subtable_lookup(st, slab, 0x12345678, words)
+            make_packet_key(&key, &flow);
+            CHECK(subtable_lookup(st, slab, &key, 0x12345678)
                   == (round && i % 2 ? NULL : flows[i]));
+            CHECK(!subtable_lookup(st, slab, &key, 0x12345679));
         }
         for (int i = round ? 0 : 1; i < N; i += 2) {
             dp_flow_publish(flows[i], NULL);
@@ -642,6 +566,7 @@ test_lookup_pass(void)
     struct dp_flow_table table;
     struct sigcache emc, smc;
     struct lookup_result results[4];
+    struct lookup_hits hits;
     struct dp_key keys[4];
     struct dp_flow *flows[3];
 
@@ -669,21 +594,31 @@ test_lookup_pass(void)
         .slab = table.slab,
         .cls = dp_flow_table_get_classifier(&table, u32_to_odp(1)),
     };
-    CHECK_UINT(lookup_pass_plain(&tables, keys, 4, results), ==, 2);
-    static const enum lookup_source expected[4] = {
-        LOOKUP_EMC, LOOKUP_SMC, LOOKUP_CLASSIFIER, LOOKUP_MISS
-    };
+    hits = lookup_pass_plain(&tables, keys, 4, results);
+    CHECK_HEX(hits.emc, ==, 1);
+    CHECK_HEX(hits.smc, ==, 2);
+    CHECK_HEX(hits.classifier, ==, 4);
+    CHECK_UINT(hits.n_asked, ==, 1);
+    CHECK(results[2].subtable == flows[2]->info->subtable);
     for (int i = 0; i < 4; i++) {
-        CHECK_INT(results[i].source, ==, expected[i]);
         CHECK(results[i].flow == (i < 3 ? flows[i] : NULL));
     }
 
     tables.emc = tables.smc = NULL;
-    CHECK_UINT(lookup_pass_plain(&tables, keys, 4, results), ==, 4);
-    CHECK_INT(results[0].source, ==, LOOKUP_CLASSIFIER);
+    hits = lookup_pass_plain(&tables, keys, 4, results);
+    CHECK_HEX(hits.emc | hits.smc, ==, 0);
+    CHECK_HEX(hits.classifier, ==, 7);
+    CHECK_UINT(hits.n_asked, ==, 3);
+    for (int i = 0; i < 4; i++) {
+        CHECK(results[i].flow == (i < 3 ? flows[i] : NULL));
+    }
     tables.cls = NULL;
-    CHECK_UINT(lookup_pass_plain(&tables, keys, 4, results), ==, 0);
-    CHECK_INT(results[0].source, ==, LOOKUP_MISS);
+    hits = lookup_pass_plain(&tables, keys, 4, results);
+    CHECK_HEX(hits.emc | hits.smc | hits.classifier, ==, 0);
+    CHECK_UINT(hits.n_asked, ==, 0);
+    for (int i = 0; i < 4; i++) {
+        CHECK(!results[i].flow);
+    }
 
     sigcache_destroy(&emc);
     sigcache_destroy(&smc);
@@ -785,6 +720,7 @@ int
 main(int argc OVS_UNUSED, char *argv[])
 {
     set_program_name(argv[0]);
+    vlog_set_levels(NULL, VLF_ANY_DESTINATION, VLL_OFF);
     RUN_TEST(test_mask_of_match);
     RUN_TEST(test_masking_agrees);
     RUN_TEST(test_shapes_run_out);

@@ -47,6 +47,9 @@ static struct sent sent[MAX_SENT];
 static size_t n_sent;
 static size_t n_sent_batches;
 
+/* If not null: what else happens while a port sends. */
+static void (*on_send)(void);
+
 /* Packets and flows.  'serial' is in the last four bytes. */
 
 enum { PACKET_SIZE = 100 };
@@ -126,6 +129,9 @@ capture_send(struct netdev *netdev, int qid, struct dp_packet_batch *batch,
         };
     }
     dp_packet_delete_batch(batch, true);
+    if (on_send) {
+        on_send();
+    }
     return 0;
 }
 
@@ -152,7 +158,8 @@ static const struct netdev_class capture_class = {
 enum { N_PORTS = 8 };           /* 1 to N_PORTS. */
 static struct dp_port *ports[N_PORTS + 1];
 
-static void
+/* Makes a port, which 'pmd' sends to from its next pmd_txports_load() on. */
+static struct dp_port *
 make_port(struct pmd_thread *pmd, uint32_t port_no, enum txq_mode mode,
           int n_txq)
 {
@@ -168,11 +175,11 @@ make_port(struct pmd_thread *pmd, uint32_t port_no, enum txq_mode mode,
     ovs_mutex_lock(&port->txq_mutex);
     port->txq_used = xcalloc(n_txq + 1, sizeof *port->txq_used);
     ovs_mutex_unlock(&port->txq_mutex);
-    ports[port_no] = port;
 
     ovs_mutex_lock(&pmd->port_mutex);
     pmd_tx_ports_add(pmd, port);
     ovs_mutex_unlock(&pmd->port_mutex);
+    return port;
 }
 
 /* The upper layer. */
@@ -306,9 +313,6 @@ fixture_init(void)
     dp_bonds_init(&run.bonds);
     atomic_init(&run.tx_flush_interval, 0);
     atomic_init(&run.emc_insert_min, UINT32_MAX);
-    atomic_init(&run.smc_enable, true);
-    atomic_init(&run.emc_entries, SIGCACHE_EMC_ENTRIES);
-    atomic_init(&run.smc_entries, SIGCACHE_MIN_ENTRIES);
     atomic_init(&run.perf_metrics, false);
     fat_rwlock_init(&run.upcall_rwlock);
     run.upcall_cb = upcall;
@@ -320,9 +324,10 @@ fixture_init(void)
 
     pmd = pmd_thread_create(&run, NON_PMD_CORE_ID, OVS_NUMA_UNSPEC);
     for (uint32_t i = 1; i <= N_PORTS; i++) {
-        make_port(pmd, i, (i == 7 ? TXQ_MODE_XPS
-                           : i == 8 ? TXQ_MODE_HASH : TXQ_MODE_STATIC),
-                  i >= 7 ? 4 : 1);
+        ports[i] = make_port(pmd, i,
+                             (i == 7 ? TXQ_MODE_XPS
+                              : i == 8 ? TXQ_MODE_HASH : TXQ_MODE_STATIC),
+                             i >= 7 ? 4 : 1);
     }
     ovs_mutex_lock(&pmd->port_mutex);
     pmd_txports_load(pmd);
