@@ -77,10 +77,64 @@ dp_netdev_execute(struct dpif *dpif, struct dpif_execute *args)
     return 0;
 }
 
+/* What an operation says of the flow that it is about: the thread, and the ufid
+ * (null if it has none). */
+static const ovs_u128 *
+op_get_ufid(const struct dpif_op *op, unsigned *pmd_id)
+{
+    switch (op->type) {
+    case DPIF_OP_FLOW_PUT:
+        *pmd_id = op->flow_put.pmd_id;
+        return op->flow_put.ufid;
+    case DPIF_OP_FLOW_DEL:
+        *pmd_id = op->flow_del.pmd_id;
+        return op->flow_del.ufid;
+    case DPIF_OP_FLOW_GET:
+        *pmd_id = op->flow_get.pmd_id;
+        return op->flow_get.ufid;
+    case DPIF_OP_EXECUTE:
+    default:
+        return NULL;
+    }
+}
+
+/* Fetches what the operations on flows will need.  Most often all of them are
+ * for the same thread, so it is enough to look after those that are for the
+ * thread of the first. */
+static void
+warm_up(struct dp_netdev *dp, struct dpif_op **ops, size_t n_ops)
+{
+    const ovs_u128 *ufids[64];
+    unsigned first_id = PMD_ID_NULL;
+    struct pmd_thread *pmd;
+    size_t n = 0;
+
+    for (size_t i = 0; i < n_ops && n < ARRAY_SIZE(ufids); i++) {
+        unsigned pmd_id;
+        const ovs_u128 *ufid = op_get_ufid(ops[i], &pmd_id);
+
+        if (ufid) {
+            first_id = first_id == PMD_ID_NULL ? pmd_id : first_id;
+            if (pmd_id == first_id) {
+                ufids[n++] = ufid;
+            }
+        }
+    }
+    if (n < 2 || first_id == PMD_ID_NULL) {
+        return;
+    }
+    pmd = dp_netdev_get_pmd(dp, first_id);
+    if (pmd) {
+        dp_flow_table_warm_up(&pmd->flows, ufids, n);
+        pmd_thread_unref(pmd);
+    }
+}
+
 void
 dp_netdev_operate(struct dpif *dpif, struct dpif_op **ops, size_t n_ops,
                   enum dpif_offload_type offload_type OVS_UNUSED)
 {
+    warm_up(dp_netdev_from_dpif(dpif), ops, n_ops);
     for (size_t i = 0; i < n_ops; i++) {
         struct dpif_op *op = ops[i];
 

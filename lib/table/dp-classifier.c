@@ -169,14 +169,12 @@ dp_classifier_get_mask(struct dp_classifier *cls, struct dp_mask *mask)
 }
 
 struct dp_mask *
-dp_classifier_mask_of(struct dp_classifier *cls, const struct match *match)
+dp_classifier_mask_of(struct dp_classifier *cls,
+                      const struct dp_mask_words *words)
 {
-    struct dp_mask_words words;
-
     /* As a rule, a flow has the mask of the one before it. */
-    dp_mask_words_init(&words, match);
-    if (!cls->last_mask || !dp_mask_consists_of(cls->last_mask, &words)) {
-        struct dp_mask *mask = dp_mask_from_words(&words.map, words.words);
+    if (!cls->last_mask || !dp_mask_consists_of(cls->last_mask, words)) {
+        struct dp_mask *mask = dp_mask_from_words(&words->map, words->words);
 
         cls->last_mask = dp_classifier_get_mask(cls, mask);
     }

@@ -57,7 +57,6 @@
 #include "table/subtable.h"
 
 struct flow;
-struct match;
 
 struct dp_classifier {
     struct cmap_node node;      /* In dp_flow_table's 'classifiers'. */
@@ -75,11 +74,11 @@ struct dp_classifier *dp_classifier_create(odp_port_t in_port);
  * only, and nobody may find 'cls' any more. */
 void dp_classifier_destroy(struct dp_classifier *cls);
 
-/* Returns the one object for the mask of 'match' that flows of 'cls' are to
- * use (see dp_mask_words_init()).  It stays until the last flow that was filed
- * with it is removed; without any, call dp_classifier_trim(). */
+/* Returns the one object for the mask 'words' that flows of 'cls' are to use
+ * (see dp_mask_words_init()).  It stays until the last flow that was filed with
+ * it is removed; without any, call dp_classifier_trim(). */
 struct dp_mask *dp_classifier_mask_of(struct dp_classifier *,
-                                      const struct match *match);
+                                      const struct dp_mask_words *words);
 
 /* The same for a mask equal to 'mask', of which it takes ownership. */
 struct dp_mask *dp_classifier_get_mask(struct dp_classifier *,

@@ -68,6 +68,7 @@ dp_slab_create(void)
     ovs_mutex_init(&slab->mutex);
     slab->chunks = xcalloc(DP_SLAB_MAX_CHUNKS, sizeof *slab->chunks);
     slab->next_fresh = 1;
+    atomic_init(&slab->n_free, 0);
     return slab;
 }
 
@@ -84,6 +85,23 @@ slab_free_memory(struct dp_slab *slab)
     free(slab);
 }
 
+static size_t
+slab_n_free(const struct dp_slab *slab)
+{
+    size_t n;
+
+    atomic_read_relaxed(&CONST_CAST(struct dp_slab *, slab)->n_free, &n);
+    return n;
+}
+
+/* Returns true if all slots that were ever handed out are back. */
+static bool
+slab_is_complete(const struct dp_slab *slab)
+    OVS_REQUIRES(slab->mutex)
+{
+    return slab_n_free(slab) == slab->next_fresh - 1;
+}
+
 void
 dp_slab_destroy(struct dp_slab *slab)
 {
@@ -91,7 +109,7 @@ dp_slab_destroy(struct dp_slab *slab)
 
     ovs_mutex_lock(&slab->mutex);
     slab->defunct = true;
-    last = !slab->n_used;
+    last = slab_is_complete(slab);
     ovs_mutex_unlock(&slab->mutex);
 
     if (last) {
@@ -102,9 +120,21 @@ dp_slab_destroy(struct dp_slab *slab)
 /* Returns the index of a slot that has been used before, or 0. */
 static uint32_t
 slab_pop(struct dp_slab *slab)
-    OVS_REQUIRES(slab->mutex)
 {
-    return slab->n_free ? slab->free_slots[--slab->n_free] : 0;
+    uint32_t index;
+    size_t n;
+
+    if (!slab_n_free(slab)) {
+        return 0;
+    }
+
+    /* Nobody else takes slots, so there is still one. */
+    ovs_mutex_lock(&slab->mutex);
+    n = slab_n_free(slab) - 1;
+    index = slab->free_slots[n];
+    atomic_store_relaxed(&slab->n_free, n);
+    ovs_mutex_unlock(&slab->mutex);
+    return index;
 }
 
 /* Returns the index of a slot that is used for the first time, or 0. */
@@ -129,20 +159,17 @@ slab_extend(struct dp_slab *slab)
 struct dp_flow *
 dp_slab_alloc(struct dp_slab *slab)
 {
-    struct dp_flow *flow = NULL;
-    uint32_t index;
+    struct dp_flow *flow;
+    uint32_t index = slab_pop(slab);
 
-    ovs_mutex_lock(&slab->mutex);
-    index = slab_pop(slab);
     if (!index) {
         index = slab_extend(slab);
+        if (!index) {
+            return NULL;
+        }
     }
-    if (index) {
-        slab->n_used++;
-        flow = dp_slab_get(slab, index);
-        flow->index = index;
-    }
-    ovs_mutex_unlock(&slab->mutex);
+    flow = dp_slab_get(slab, index);
+    flow->index = index;
     return flow;
 }
 
@@ -150,14 +177,17 @@ void
 dp_slab_free(struct dp_slab *slab, struct dp_flow *flow)
 {
     bool last;
+    size_t n;
 
     ovs_mutex_lock(&slab->mutex);
-    if (slab->n_free >= slab->allocated_free) {
+    n = slab_n_free(slab);
+    if (n >= slab->allocated_free) {
         slab->free_slots = x2nrealloc(slab->free_slots, &slab->allocated_free,
                                       sizeof *slab->free_slots);
     }
-    slab->free_slots[slab->n_free++] = flow->index;
-    last = !--slab->n_used && slab->defunct;
+    slab->free_slots[n] = flow->index;
+    atomic_store_relaxed(&slab->n_free, n + 1);
+    last = slab->defunct && slab_is_complete(slab);
     ovs_mutex_unlock(&slab->mutex);
 
     if (last) {

@@ -240,13 +240,15 @@ struct dp_slab {
      * (the index travels with release order). */
     struct dp_flow **chunks;
     uint32_t n_chunks;          /* Writer only. */
-    uint32_t next_fresh;        /* Lowest index never used; writer only. */
+    uint32_t next_fresh;        /* Lowest index never used.  Writer only, until
+                                 * 'defunct'; then it does not change. */
     struct ovs_mutex mutex;     /* Protects the free list: RCU callbacks put
                                  * slots back. */
     uint32_t *free_slots OVS_GUARDED;
-    size_t n_free OVS_GUARDED;
+    atomic_size_t n_free;       /* Elements of 'free_slots'.  Written with
+                                 * 'mutex'; the writer looks without it whether
+                                 * there are any (relaxed: a hint). */
     size_t allocated_free OVS_GUARDED;
-    size_t n_used OVS_GUARDED;  /* Slots handed out and not back yet. */
     bool defunct OVS_GUARDED;   /* The last slot to come back frees
                                  * the slab. */
 };

@@ -48,22 +48,30 @@ dp_flow_unref(struct dp_flow *flow)
 static struct dp_flow_info *
 flow_info_create(const struct dp_flow_spec *spec)
 {
+    const struct flow *flow = &spec->match->flow;
+    uint64_t words[FLOW_U64S];
     struct dp_flow_info *info;
-    struct {
-        struct miniflow mf;
-    } map;
+    struct flowmap map;
+    size_t n = 0;
 
-    miniflow_map_init(&map.mf, &spec->match->flow);
+    flowmap_init(&map);
+    for (size_t idx = 0; idx < FLOW_U64S; idx++) {
+        uint64_t word = flow_u64_value(flow, idx);
 
-    size_t n = miniflow_n_values(&map.mf);
+        if (word) {
+            flowmap_set(&map, idx, 1);
+            words[n++] = word;
+        }
+    }
 
-    info = xzalloc(sizeof *info + MINIFLOW_VALUES_SIZE(n));
-    info->mf.map = map.mf.map;
-    miniflow_init(&info->mf, &spec->match->flow);
+    info = xmalloc(sizeof *info + n * sizeof *words);
+    memset(info, 0, sizeof *info);
+    info->mf.map = map;
+    memcpy(miniflow_values(&info->mf), words, n * sizeof *words);
     info->ufid = *spec->ufid;
     ovs_refcount_init(&info->ref_cnt);
     info->pmd_id = spec->pmd_id;
-    info->in_port = spec->match->flow.in_port.odp_port;
+    info->in_port = flow->in_port.odp_port;
     info->orig_in_port = spec->orig_in_port;
     info->mark = INVALID_FLOW_MARK;
     return info;
@@ -299,6 +307,7 @@ dp_flow_table_add(struct dp_flow_table *table,
                   const struct dp_flow_spec *spec)
 {
     const struct match *match = spec->match;
+    struct dp_mask_words words;
     struct dp_classifier *cls;
     struct dp_flow_info *info;
     struct dp_flow *flow;
@@ -312,7 +321,8 @@ dp_flow_table_add(struct dp_flow_table *table,
     }
 
     cls = need_classifier(table, match->flow.in_port.odp_port);
-    mask = dp_classifier_mask_of(cls, match);
+    dp_mask_words_init(&words, match);
+    mask = dp_classifier_mask_of(cls, &words);
     info = flow_info_create(spec);
     info->slab = table->slab;
     if (spec->track_offload) {
@@ -382,6 +392,52 @@ dp_flow_table_find_ufid(const struct dp_flow_table *table,
         }
     }
     return NULL;
+}
+
+/* Number of ufids that are looked for at a time. */
+enum { WARM_UP_BATCH = 32 };
+
+static void
+warm_up_batch(const struct dp_flow_table *table, const ovs_u128 *const *ufids,
+              size_t n)
+{
+    const struct cmap_node *nodes[WARM_UP_BATCH];
+    uint32_t hashes[WARM_UP_BATCH];
+    unsigned long found;
+    size_t i;
+
+    for (i = 0; i < n; i++) {
+        hashes[i] = hash_ufid(ufids[i]);
+    }
+    found = cmap_find_batch(&table->by_ufid, ((1ULL << n) - 1), hashes, nodes);
+
+    /* Each step needs what the last one has begun to fetch. */
+    ULLONG_FOR_EACH_1 (i, found) {
+        const struct dp_flow_info *info
+            = CONTAINER_OF(nodes[i], struct dp_flow_info, ufid_node);
+
+        OVS_PREFETCH(&info->ref_cnt);
+        OVS_PREFETCH(&info->slot->words);
+        OVS_PREFETCH(&info->slot->actions);
+    }
+    ULLONG_FOR_EACH_1 (i, found) {
+        const struct dp_flow_info *info
+            = CONTAINER_OF(nodes[i], struct dp_flow_info, ufid_node);
+
+        if (info->subtable) {
+            OVS_PREFETCH(subtable_home(subtable_array_get(info->subtable),
+                                       info->slot->hash));
+        }
+    }
+}
+
+void
+dp_flow_table_warm_up(const struct dp_flow_table *table,
+                      const ovs_u128 *const *ufids, size_t n)
+{
+    for (size_t i = 0; i < n; i += WARM_UP_BATCH) {
+        warm_up_batch(table, ufids + i, MIN(WARM_UP_BATCH, n - i));
+    }
 }
 
 struct dp_flow *

@@ -93,6 +93,12 @@ void dp_flow_unref(struct dp_flow *flow);
 struct dp_flow *dp_flow_table_find_ufid(const struct dp_flow_table *,
                                         const ovs_u128 *ufid);
 
+/* Fetches what dp_flow_table_find_ufid(), _add() and _remove() will need for
+ * flows 'ufids' into the cache, the memory accesses of all of them at once.
+ * Whether there are such flows does not matter. */
+void dp_flow_table_warm_up(const struct dp_flow_table *,
+                           const ovs_u128 *const *ufids, size_t n);
+
 /* Returns the flow that 'key' matches in the classifier of its input port, or
  * NULL.  If there is one, adds the number of tables asked to '*n_asked' (which
  * may be null).  Does not count hits. */

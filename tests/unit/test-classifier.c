@@ -467,6 +467,15 @@ test_subtables_go(void)
     model_destroy(&model);
 }
 
+static struct dp_mask *
+mask_of(struct dp_classifier *cls, const struct match *match)
+{
+    struct dp_mask_words words;
+
+    dp_mask_words_init(&words, match);
+    return dp_classifier_mask_of(cls, &words);
+}
+
 /* A mask that was asked for and not used. */
 static void
 test_unused_mask(void)
@@ -478,20 +487,20 @@ test_unused_mask(void)
 
     /* Twice, since it must not be remembered after it has gone. */
     for (int i = 0; i < 2; i++) {
-        mask = dp_classifier_mask_of(cls, &match);
-        CHECK(dp_classifier_mask_of(cls, &match) == mask);
+        mask = mask_of(cls, &match);
+        CHECK(mask_of(cls, &match) == mask);
         CHECK_UINT(cmap_count(&cls->masks), ==, 1);
         dp_classifier_trim(cls, mask);
         CHECK_UINT(cmap_count(&cls->masks), ==, 0);
     }
 
     /* Another mask in between changes nothing. */
-    mask = dp_classifier_mask_of(cls, &match);
+    mask = mask_of(cls, &match);
     match.wc.masks.nw_src = htonl(0xffffff00);
-    other = dp_classifier_mask_of(cls, &match);
+    other = mask_of(cls, &match);
     CHECK(other != mask);
     match.wc.masks.nw_src = OVS_BE32_MAX;
-    CHECK(dp_classifier_mask_of(cls, &match) == mask);
+    CHECK(mask_of(cls, &match) == mask);
     same = dp_classifier_get_mask(cls, dp_mask_create(&match));
     CHECK(mask == same);
     CHECK_UINT(cmap_count(&cls->masks), ==, 2);
