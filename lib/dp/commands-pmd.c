@@ -272,11 +272,12 @@ dp_cmd_pmd_stats_clear(struct unixctl_conn *conn, int argc,
 static int
 compare_rxqs(const void *a_, const void *b_)
 {
-    const struct netdev_rxq *a = (*(const struct dp_rxq *const *) a_)->rx;
-    const struct netdev_rxq *b = (*(const struct dp_rxq *const *) b_)->rx;
-    int cmp = strcmp(netdev_rxq_get_name(a), netdev_rxq_get_name(b));
+    const struct dp_rxq *a = *(const struct dp_rxq *const *) a_;
+    const struct dp_rxq *b = *(const struct dp_rxq *const *) b_;
+    int cmp = strcmp(dp_rxq_name(a), dp_rxq_name(b));
 
-    return cmp ? cmp : netdev_rxq_get_queue_id(a) - netdev_rxq_get_queue_id(b);
+    return (cmp ? cmp
+            : netdev_rxq_get_queue_id(a->rx) - netdev_rxq_get_queue_id(b->rx));
 }
 
 /* Returns the queues that 'pmd' polls, in the order of their names. */
@@ -363,7 +364,7 @@ show_rxqs(struct ds *reply, struct pmd_thread *pmd,
         struct netdev_rxq *rx = rxqs[i]->rx;
 
         ds_put_format(reply, "  port: %-16s  queue-id: %2d %s  pmd usage: ",
-                      netdev_rxq_get_name(rx), netdev_rxq_get_queue_id(rx),
+                      dp_rxq_name(rxqs[i]), netdev_rxq_get_queue_id(rx),
                       netdev_rxq_enabled(rx) ? "(enabled) " : "(disabled)");
         format_usage(reply, cycles, total);
         used += cycles;

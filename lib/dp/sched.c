@@ -28,7 +28,7 @@ add_port_queues(struct rxq_plan *plan, const struct dp_port *port)
         struct dp_rxq *rxq = &port->rxqs[i];
 
         rxq_plan_add_queue(plan, &(struct rxq_plan_queue) {
-            .port_name = netdev_rxq_get_name(rxq->rx),
+            .port_name = dp_rxq_name(rxq),
             .port_no = odp_to_u32(port->port_no),
             .queue_id = netdev_rxq_get_queue_id(rxq->rx),
             .numa_id = netdev_get_numa_id(port->netdev),

@@ -102,7 +102,7 @@ pmd_poll_rxq(struct pmd_thread *pmd, struct dp_rxq *rxq, odp_port_t port_no)
             static struct vlog_rate_limit rl = VLOG_RATE_LIMIT_INIT(1, 5);
 
             VLOG_ERR_RL(&rl, "error receiving data from %s: %s",
-                        netdev_rxq_get_name(rxq->rx), ovs_strerror(error));
+                        dp_rxq_name(rxq), ovs_strerror(error));
         }
     }
 
@@ -305,7 +305,7 @@ poll_loop_start(struct poll_loop *loop)
 
     for (size_t i = 0; i < loop->n; i++) {
         VLOG_DBG("Core %u processing port \'%s\' with queue-id %d\n",
-                 pmd->core_id, netdev_rxq_get_name(loop->rxqs[i]->rx),
+                 pmd->core_id, dp_rxq_name(loop->rxqs[i]),
                  netdev_rxq_get_queue_id(loop->rxqs[i]->rx));
         dp_rxq_reset_load(loop->rxqs[i]);
     }

@@ -54,6 +54,10 @@ struct dp_rxq {
                                      * it is the next to be written. */
 };
 
+/* Returns the name of the port of 'rxq'.  Not netdev_rxq_get_name(), which
+ * looks at a count of references that other threads change.  Any thread. */
+const char *dp_rxq_name(const struct dp_rxq *rxq);
+
 /* Load accounting (rxq.c).  Any thread, relaxed. */
 static inline void
 dp_rxq_add_cycles(struct dp_rxq *rxq, uint64_t cycles)

@@ -3,6 +3,7 @@
 
 #include "pmd/port.h"
 
+#include "netdev.h"
 #include "util.h"
 
 void
@@ -44,4 +45,10 @@ dp_rxq_recent_cycles(const struct dp_rxq *rxq_, int n)
         sum += cycles;
     }
     return sum;
+}
+
+const char *
+dp_rxq_name(const struct dp_rxq *rxq)
+{
+    return netdev_get_name(rxq->port->netdev);
 }
