@@ -7,8 +7,10 @@
  * that Open vSwitch's library executes count their own drops.)
  *
  * A coverage counter belongs to the file that defines it, so all of them are
- * defined in drops.c and counted through here.  Thread-safe, no atomics: the
- * counters are per thread. */
+ * defined in drops.c and counted through here.  What a thread has counted is not
+ * lost when it ends.
+ *
+ * Thread-safe: an atomic addition a call. */
 
 enum dp_drop {
     DP_DROP_METER,                  /* datapath_drop_meter */
@@ -21,7 +23,8 @@ enum dp_drop {
     DP_DROP_INVALID_PORT,           /* datapath_drop_invalid_port */
     DP_DROP_INVALID_BOND,           /* datapath_drop_invalid_bond */
     DP_DROP_INVALID_TNL_PORT,       /* datapath_drop_invalid_tnl_port */
-    DP_DROP_RX_INVALID_PACKET       /* datapath_drop_rx_invalid_packet */
+    DP_DROP_RX_INVALID_PACKET,      /* datapath_drop_rx_invalid_packet */
+    DP_N_DROPS
 };
 
 /* Counts 'n' packets as dropped for 'reason'.  Does not free them. */

@@ -5,7 +5,6 @@
 
 #include <errno.h>
 
-#include "coverage.h"
 #include "dp-packet.h"
 #include "dpdk.h"
 #include "netdev.h"
@@ -341,8 +340,6 @@ pmd_thread_main(void *pmd_)
 
     pmd_txports_clear(pmd);
     pmd_free_tx_qid(pmd);
-    /* What the thread has counted since its last quiet moment. */
-    coverage_clear();
     free(loop.rxqs);
     free(loop.polled);
     if (attached) {
