@@ -412,6 +412,23 @@ give_rxqs(struct dp_netdev *dp)
     }
 }
 
+/* Returns true if 'pmd' is to poll a queue. */
+static bool
+polls_any(const struct dp_netdev *dp, const struct pmd_thread *pmd)
+    OVS_REQ_RDLOCK(dp->port_rwlock)
+{
+    const struct dp_port *port;
+
+    HMAP_FOR_EACH (port, node, &dp->ports) {
+        for (unsigned int i = 0; i < port->n_rxq; i++) {
+            if (port->rxqs[i].pmd == pmd) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 /* Lets every thread that has packets to send know all ports and bonds. */
 static void
 give_tx_ports(struct dp_netdev *dp)
@@ -420,20 +437,15 @@ give_tx_ports(struct dp_netdev *dp)
     struct pmd_thread *pmd;
 
     CMAP_FOR_EACH (pmd, node, &dp->poll_threads) {
-        bool sends = pmd->core_id == NON_PMD_CORE_ID;
-        struct dp_port *port;
+        if (pmd->core_id == NON_PMD_CORE_ID || polls_any(dp, pmd)) {
+            struct dp_port *port;
 
-        ovs_mutex_lock(&pmd->port_mutex);
-        sends |= !hmap_is_empty(&pmd->poll_list);
-        if (sends) {
+            dp_bonds_copy_missing(&pmd->tx_bonds, &dp->run.bonds);
+            ovs_mutex_lock(&pmd->port_mutex);
             HMAP_FOR_EACH (port, node, &dp->ports) {
                 pmd_tx_ports_add(pmd, port);
             }
-        }
-        ovs_mutex_unlock(&pmd->port_mutex);
-
-        if (sends) {
-            dp_bonds_copy_missing(&pmd->tx_bonds, &dp->run.bonds);
+            ovs_mutex_unlock(&pmd->port_mutex);
         }
     }
 }
@@ -455,8 +467,12 @@ dp_netdev_reconfigure(struct dp_netdev *dp)
 
     reschedule(dp);
     take_moving_rxqs(dp);
-    give_rxqs(dp);
+
+    /* In this order: a thread that was created a moment ago loads what it finds
+     * when it comes to run, and shall find nothing to poll before it has where
+     * to send. */
     give_tx_ports(dp);
+    give_rxqs(dp);
     dp_netdev_reload_pmds(dp);
 
     dp->balance.recheck = true;
