@@ -12,6 +12,7 @@ doc_sources = \
 	Documentation/ref/configuration.rst \
 	Documentation/ref/counters.rst \
 	Documentation/internals/architecture.rst \
+	Documentation/internals/bench-datapath.png \
 	Documentation/internals/contributing.rst \
 	Documentation/internals/performance.rst \
 	Documentation/internals/testing.rst
