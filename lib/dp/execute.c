@@ -77,8 +77,8 @@ dp_netdev_execute(struct dpif *dpif, struct dpif_execute *args)
     return 0;
 }
 
-/* What an operation says of the flow that it is about: the thread, and the ufid
- * (null if it has none). */
+/* What an operation says of the flow that it is about: the thread, and the
+ * ufid (null if it has none). */
 static const ovs_u128 *
 op_get_ufid(const struct dpif_op *op, unsigned *pmd_id)
 {

@@ -468,9 +468,9 @@ dp_netdev_reconfigure(struct dp_netdev *dp)
     reschedule(dp);
     take_moving_rxqs(dp);
 
-    /* In this order: a thread that was created a moment ago loads what it finds
-     * when it comes to run, and shall find nothing to poll before it has where
-     * to send. */
+    /* In this order: a thread that was created a moment ago loads what it
+     * finds when it comes to run, and shall find nothing to poll before it has
+     * where to send. */
     give_tx_ports(dp);
     give_rxqs(dp);
     dp_netdev_reload_pmds(dp);

@@ -7,8 +7,8 @@
  * that Open vSwitch's library executes count their own drops.)
  *
  * A coverage counter belongs to the file that defines it, so all of them are
- * defined in drops.c and counted through here.  What a thread has counted is not
- * lost when it ends.
+ * defined in drops.c and counted through here.  What a thread has counted is
+ * not lost when it ends.
  *
  * Thread-safe: an atomic addition a call. */
 

@@ -18,6 +18,7 @@ lib_libweft_a_SOURCES += \
 	lib/table/lookup-interleaved.c \
 	lib/table/lookup.c \
 	lib/table/lookup.h \
+	lib/table/sig-match.h \
 	lib/table/sigcache-handover.c \
 	lib/table/sigcache-handover.h \
 	lib/table/sigcache.c \

@@ -75,8 +75,8 @@ struct dp_classifier *dp_classifier_create(odp_port_t in_port);
 void dp_classifier_destroy(struct dp_classifier *cls);
 
 /* Returns the one object for the mask 'words' that flows of 'cls' are to use
- * (see dp_mask_words_init()).  It stays until the last flow that was filed with
- * it is removed; without any, call dp_classifier_trim(). */
+ * (see dp_mask_words_init()).  It stays until the last flow that was filed
+ * with it is removed; without any, call dp_classifier_trim(). */
 struct dp_mask *dp_classifier_mask_of(struct dp_classifier *,
                                       const struct dp_mask_words *words);
 

@@ -177,6 +177,15 @@ dp_flow_words(const struct dp_flow *flow, const struct dp_mask *mask)
             ? flow->words : flow->more);
 }
 
+/* Begins to fetch both lines of 'flow' into the cache: that which says whether
+ * it is the one, and that which is needed, and written to, if it is. */
+static inline void
+dp_flow_fetch(const struct dp_flow *flow)
+{
+    OVS_PREFETCH(flow->words);
+    OVS_PREFETCH_WRITE(&flow->actions);
+}
+
 /* Returns true if 'flow' is live and matches 'key'. */
 static inline bool
 dp_flow_matches_key(const struct dp_flow *flow, const struct dp_key *key)

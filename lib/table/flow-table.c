@@ -49,25 +49,18 @@ static struct dp_flow_info *
 flow_info_create(const struct dp_flow_spec *spec)
 {
     const struct flow *flow = &spec->match->flow;
-    uint64_t words[FLOW_U64S];
     struct dp_flow_info *info;
-    struct flowmap map;
-    size_t n = 0;
+    struct {
+        struct miniflow mf;
+    } map;
 
-    flowmap_init(&map);
-    for (size_t idx = 0; idx < FLOW_U64S; idx++) {
-        uint64_t word = flow_u64_value(flow, idx);
+    miniflow_map_init(&map.mf, flow);
 
-        if (word) {
-            flowmap_set(&map, idx, 1);
-            words[n++] = word;
-        }
-    }
+    size_t n = miniflow_n_values(&map.mf);
 
-    info = xmalloc(sizeof *info + n * sizeof *words);
-    memset(info, 0, sizeof *info);
-    info->mf.map = map;
-    memcpy(miniflow_values(&info->mf), words, n * sizeof *words);
+    info = xzalloc(sizeof *info + MINIFLOW_VALUES_SIZE(n));
+    info->mf.map = map.mf.map;
+    miniflow_init(&info->mf, flow);
     info->ufid = *spec->ufid;
     ovs_refcount_init(&info->ref_cnt);
     info->pmd_id = spec->pmd_id;
@@ -417,8 +410,7 @@ warm_up_batch(const struct dp_flow_table *table, const ovs_u128 *const *ufids,
             = CONTAINER_OF(nodes[i], struct dp_flow_info, ufid_node);
 
         OVS_PREFETCH(&info->ref_cnt);
-        OVS_PREFETCH(&info->slot->words);
-        OVS_PREFETCH(&info->slot->actions);
+        dp_flow_fetch(info->slot);
     }
     ULLONG_FOR_EACH_1 (i, found) {
         const struct dp_flow_info *info

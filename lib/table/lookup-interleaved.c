@@ -48,15 +48,6 @@ struct pass {
     struct lookup_hits hits;
 };
 
-/* Begins to fetch both lines of 'flow': that which says whether it is the
- * one, and that which its packets will need if it is. */
-static inline void
-fetch_flow(const struct dp_flow *flow)
-{
-    OVS_PREFETCH(flow->words);
-    OVS_PREFETCH_WRITE(&flow->actions);
-}
-
 /* Stores to lane->candidate what 'cache' says of the packet, and begins to
  * fetch it.  Returns false if that is nothing. */
 static inline bool
@@ -68,7 +59,7 @@ ask_cache(struct lane *lane, const struct pass *pass,
     if (!lane->candidate) {
         return false;
     }
-    fetch_flow(lane->candidate);
+    dp_flow_fetch(lane->candidate);
     return true;
 }
 
@@ -109,7 +100,7 @@ fetch_candidates(struct lane *lane, const struct pass *pass)
                                                         raw_ctz(match),
                                                         pass->t->slab);
             if (OVS_LIKELY(flow)) {
-                fetch_flow(flow);
+                dp_flow_fetch(flow);
                 if (OVS_LIKELY(!lane->candidate)) {
                     lane->candidate = flow;
                     lane->from = i;
@@ -138,14 +129,10 @@ ask_probes(struct lane *lane, struct pass *pass)
 
     for (size_t i = 0; i < n; i++) {
         const struct probe *probe = &lane->probes[i];
-        struct dp_flow *flow = subtable_bucket_lookup(probe->bucket,
-                                                      pass->t->slab,
-                                                      lane->key, probe->hash);
+        struct dp_flow *flow = subtable_array_lookup(probe->array,
+                                                     pass->t->slab, lane->key,
+                                                     probe->hash);
 
-        if (OVS_UNLIKELY(!flow && subtable_bucket_passed(probe->bucket))) {
-            flow = subtable_lookup_beyond(probe->array, pass->t->slab,
-                                          lane->key, probe->hash);
-        }
         if (flow) {
             found(lane, pass, flow, i);
             return true;

@@ -17,8 +17,7 @@ ask_emc(const struct lookup_tables *t, const struct dp_key *keys, size_t n,
         if (t->emc) {
             flow = sigcache_candidate(t->emc, t->slab, keys[i].hash);
             if (OVS_LIKELY(flow)) {
-                OVS_PREFETCH(flow->words);
-                OVS_PREFETCH_WRITE(&flow->actions);
+                dp_flow_fetch(flow);
             }
         }
         results[i].flow = flow;

@@ -29,12 +29,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
-
 #include "table/dp-flow.h"
 #include "table/dp-key.h"
+#include "table/sig-match.h"
 #include "util.h"
 
 enum { SIGCACHE_WAYS = 8 };
@@ -116,20 +113,12 @@ sigcache_bucket(const struct sigcache *cache, uint32_t hash)
 }
 
 /* Returns a bitmap of the entries of 'bucket' whose signature is 'hash', empty
- * ones among them.  No branches: where an entry is in its bucket cannot be
- * foretold. */
+ * ones among them. */
 static inline unsigned int
 sigcache_bucket_match(const struct sigcache_bucket *bucket, uint32_t hash)
 {
-#ifdef __SSE2__
-    const __m128i *sigs = (const __m128i *) (const void *) bucket->sigs;
-    __m128i wanted = _mm_set1_epi32(hash);
-    __m128i low = _mm_cmpeq_epi32(_mm_load_si128(&sigs[0]), wanted);
-    __m128i high = _mm_cmpeq_epi32(_mm_load_si128(&sigs[1]), wanted);
-    __m128i bytes = _mm_packs_epi16(_mm_packs_epi32(low, high),
-                                    _mm_setzero_si128());
-
-    return _mm_movemask_epi8(bytes);
+#ifdef SIG_MATCH_VECTOR
+    return sig_match_vector(bucket->sigs, hash);
 #else
     unsigned int match = 0;
 

@@ -311,12 +311,6 @@ struct dp_flow *
 subtable_lookup(const struct subtable *subtable, const struct dp_slab *slab,
                 const struct dp_key *key, uint32_t hash)
 {
-    const struct subtable_array *array = subtable_array_get(subtable);
-    const struct subtable_bucket *home = subtable_home(array, hash);
-    struct dp_flow *flow = subtable_bucket_lookup(home, slab, key, hash);
-
-    if (OVS_UNLIKELY(!flow && subtable_bucket_passed(home))) {
-        flow = subtable_lookup_beyond(array, slab, key, hash);
-    }
-    return flow;
+    return subtable_array_lookup(subtable_array_get(subtable), slab, key,
+                                 hash);
 }

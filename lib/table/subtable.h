@@ -23,8 +23,8 @@
  *
  * Who has other work while the memory answers takes the steps of a lookup one
  * by one: subtable_home() gives the line to be fetched, subtable_match() the
- * candidates in it, and subtable_lookup_beyond() what is left to do in the
- * rare case that the home bucket has been passed.
+ * candidates in it, and subtable_array_lookup() does the whole if none of them
+ * is the one, which is rare.
  *
  * Thread safety
  * -------------
@@ -39,15 +39,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
-
 #include "cmap.h"
 #include "ovs-atomic.h"
 #include "ovs-rcu.h"
 #include "table/dp-flow.h"
 #include "table/dp-key.h"
+#include "table/sig-match.h"
 
 enum { SUBTABLE_WAYS = 7 };
 
@@ -126,17 +123,10 @@ subtable_home(const struct subtable_array *array, uint32_t hash)
 static inline unsigned int
 subtable_match(const struct subtable_bucket *bucket, uint32_t hash)
 {
-#if defined(__SSE2__) && !defined(__SANITIZE_THREAD__)
-    /* Each aligned 32-bit lane of such a load is as atomic as a load of its
-     * own.  The eighth lane is 'passed'. */
-    const __m128i *sigs = (const __m128i *) (const void *) bucket->sigs;
-    __m128i wanted = _mm_set1_epi32(hash);
-    __m128i low = _mm_cmpeq_epi32(_mm_load_si128(&sigs[0]), wanted);
-    __m128i high = _mm_cmpeq_epi32(_mm_load_si128(&sigs[1]), wanted);
-    __m128i bytes = _mm_packs_epi16(_mm_packs_epi32(low, high),
-                                    _mm_setzero_si128());
-
-    return _mm_movemask_epi8(bytes) & ((1u << SUBTABLE_WAYS) - 1);
+#if defined(SIG_MATCH_VECTOR) && !defined(__SANITIZE_THREAD__)
+    /* The eighth word is 'passed'. */
+    return (sig_match_vector(bucket->sigs, hash)
+            & ((1u << SUBTABLE_WAYS) - 1));
 #else
     struct subtable_bucket *b = CONST_CAST(struct subtable_bucket *, bucket);
     unsigned int match = 0;
@@ -194,6 +184,21 @@ subtable_bucket_lookup(const struct subtable_bucket *bucket,
         }
     }
     return NULL;
+}
+
+/* As subtable_lookup(), in the generation 'array' of its buckets. */
+static inline struct dp_flow *
+subtable_array_lookup(const struct subtable_array *array,
+                      const struct dp_slab *slab, const struct dp_key *key,
+                      uint32_t hash)
+{
+    const struct subtable_bucket *home = subtable_home(array, hash);
+    struct dp_flow *flow = subtable_bucket_lookup(home, slab, key, hash);
+
+    if (OVS_UNLIKELY(!flow && subtable_bucket_passed(home))) {
+        flow = subtable_lookup_beyond(array, slab, key, hash);
+    }
+    return flow;
 }
 
 #endif /* table/subtable.h */

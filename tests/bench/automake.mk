@@ -18,7 +18,8 @@ bench_sources = \
 	tests/bench/flow-set.c \
 	tests/bench/flow-set.h \
 	tests/bench/synthetic-netdev.c \
-	tests/bench/synthetic-netdev.h
+	tests/bench/synthetic-netdev.h \
+	tests/bench/turns.h
 bench_programs = \
 	tests/bench-datapath-ours \
 	tests/bench-datapath-upstream
@@ -59,7 +60,9 @@ bench-sync: $(bench_sync_programs)
 
 # Without anything of Open vSwitch.
 EXTRA_PROGRAMS += tests/bench-coro
-tests_bench_coro_SOURCES = tests/bench/bench-coro.c
+tests_bench_coro_SOURCES = \
+	tests/bench/bench-coro.c \
+	tests/bench/turns.h
 tests_bench_coro_LDADD =
 tests_bench_coro_LINK = $(CC) $(AM_CFLAGS) $(CFLAGS) $(AM_LDFLAGS) \
 	$(LDFLAGS) -o $@
@@ -71,7 +74,8 @@ EXTRA_PROGRAMS += tests/bench-flow-table
 tests_bench_flow_table_SOURCES = \
 	tests/bench/bench-flow-table.c \
 	tests/bench/subtable-plain.c \
-	tests/bench/subtable-plain.h
+	tests/bench/subtable-plain.h \
+	tests/bench/turns.h
 
 bench-flow-table: tests/bench-flow-table
 	$(AM_V_at)tests/bench-flow-table $(BENCHFLAGS)

@@ -23,9 +23,7 @@
 
 #include "weft/coro.h"
 
-#include <getopt.h>
 #include <inttypes.h>
-#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,6 +32,8 @@
 #include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
+
+#include "bench/turns.h"
 
 #define N_ELEMENTS(ARRAY) (sizeof (ARRAY) / sizeof (ARRAY)[0])
 #define NOINLINE __attribute__((noinline))
@@ -61,25 +61,7 @@ fail(const char *format, ...)
 static double
 now_ns(void)
 {
-    struct timespec ts;
-
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-    return ts.tv_sec * 1e9 + ts.tv_nsec;
-}
-
-static int
-compare_doubles(const void *a_, const void *b_)
-{
-    const double *a = a_, *b = b_;
-
-    return *a < *b ? -1 : *a > *b;
-}
-
-static double
-median(double *values, size_t n)
-{
-    qsort(values, n, sizeof *values, compare_doubles);
-    return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+    return turns_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 /* Zeroed memory on huge pages, if the kernel has them to give. */
@@ -494,7 +476,8 @@ bench_resume(void)
             printf("  not available for this processor");
         }
         for (size_t c = 0; ways[w].rounds && c < N_COUNTS; c++) {
-            printf(c ? "%17.2f" : "%12.2f", median(times[w][c], n_repeats));
+            printf(c ? "%17.2f" : "%12.2f",
+                   turns_median(times[w][c], n_repeats));
         }
         putchar('\n');
     }
@@ -788,7 +771,7 @@ bench_lookups_of(unsigned int bits)
     huge_unmap(&table.memory);
 
     for (size_t s = 0; s < N_SEARCHES; s++) {
-        printf("%10.1f", median(times[s], n_repeats));
+        printf("%10.1f", turns_median(times[s], n_repeats));
     }
     putchar('\n');
 }
@@ -811,43 +794,12 @@ bench_lookups(void)
            " next one\nlanes: coro_interleave()\n", STAGED);
 }
 
-static void
-parse_options(int argc, char *argv[])
-{
-    static const struct option options[] = {
-        { "repeats", required_argument, NULL, 'r' },
-        { NULL, 0, NULL, 0 },
-    };
-
-    for (;;) {
-        int c = getopt_long(argc, argv, "r:", options, NULL);
-
-        if (c == -1) {
-            break;
-        }
-        n_repeats = c == 'r' ? strtoul(optarg, NULL, 10) : 0;
-        if (!n_repeats || n_repeats > MAX_REPEATS) {
-            fail("usage: %s [--repeats=N], N from 1 to %d", argv[0],
-                 MAX_REPEATS);
-        }
-    }
-    if (optind != argc) {
-        fail("usage: %s [--repeats=N]", argv[0]);
-    }
-}
-
 int
 main(int argc, char *argv[])
 {
-    cpu_set_t cpus;
-
-    parse_options(argc, argv);
-
-    CPU_ZERO(&cpus);
-    CPU_SET(1, &cpus);
+    turns_parse_options(argc, argv, MAX_REPEATS, &n_repeats);
     printf("%s; medians of %u turns\n\n",
-           sched_setaffinity(0, sizeof cpus, &cpus)
-           ? "On any core" : "On core 1", n_repeats);
+           turns_pin(1) ? "On core 1" : "On any core", n_repeats);
     bench_resume();
     fflush(stdout);
     bench_lookups();

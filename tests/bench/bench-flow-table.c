@@ -27,14 +27,13 @@
 
 #include <config.h>
 
-#include <getopt.h>
 #include <inttypes.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "bench/subtable-plain.h"
+#include "bench/turns.h"
 #include "odp-util.h"
 #include "openvswitch/match.h"
 #include "openvswitch/vlog.h"
@@ -59,44 +58,10 @@ enum {
 
 static unsigned int n_repeats = 301;
 
-static double
-clock_ns(clockid_t clock)
-{
-    struct timespec ts;
-
-    clock_gettime(clock, &ts);
-    return ts.tv_sec * 1e9 + ts.tv_nsec;
-}
-
-static bool
-pin(unsigned int core)
-{
-    cpu_set_t set;
-
-    CPU_ZERO(&set);
-    CPU_SET(core, &set);
-    return !sched_setaffinity(0, sizeof set, &set);
-}
-
 static void
 nap(void)
 {
     nanosleep(&(struct timespec) { .tv_nsec = 20000 }, NULL);
-}
-
-static int
-compare_doubles(const void *a_, const void *b_)
-{
-    const double *a = a_, *b = b_;
-
-    return *a < *b ? -1 : *a > *b;
-}
-
-static double
-median(double *values, size_t n)
-{
-    qsort(values, n, sizeof *values, compare_doubles);
-    return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
 static uint32_t
@@ -305,7 +270,7 @@ static void
 writer_write(struct bench_table *t)
 {
     struct dp_flow *flows[N_WRITTEN] = { NULL };
-    double start = clock_ns(CLOCK_MONOTONIC);
+    double start = turns_clock_ns(CLOCK_MONOTONIC);
     struct dp_key key;
     unsigned int i;
 
@@ -323,7 +288,7 @@ writer_write(struct bench_table *t)
         }
     }
     writer.n_changes += 2 * i;
-    writer.ns += clock_ns(CLOCK_MONOTONIC) - start;
+    writer.ns += turns_clock_ns(CLOCK_MONOTONIC) - start;
     for (i = 0; i < N_WRITTEN; i++) {
         if (flows[i]) {
             writer_remove(t, flows[i]);
@@ -422,9 +387,9 @@ time_turn(struct bench_table *t, lookup_func *lookup, enum kind kind)
     double took;
 
     next[kind] = (next[kind] + N_TURN) % N_QUERIES;
-    took = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    took = turns_clock_ns(CLOCK_THREAD_CPUTIME_ID);
     n_wrong = look_up(t, lookup, q, kind);
-    took = clock_ns(CLOCK_THREAD_CPUTIME_ID) - took;
+    took = turns_clock_ns(CLOCK_THREAD_CPUTIME_ID) - took;
     ovsrcu_quiesce();
     if (n_wrong) {
         ovs_fatal(0, "%u of %d lookups in a table of %u flows %s", n_wrong,
@@ -470,7 +435,7 @@ bench_kind(struct bench_table *t, enum kind kind)
         }
         ratios[i] = times[WITH][i] / times[WITHOUT][i];
     }
-    ratio = median(ratios, n_repeats);
+    ratio = turns_median(ratios, n_repeats);
 
     writer.n_changes = 0;
     writer.ns = 0;
@@ -478,37 +443,13 @@ bench_kind(struct bench_table *t, enum kind kind)
         times[WRITER][i] = time_column(t, WRITER, kind);
     }
     printf("%9u  %-6s %9.2f %9.2f %9.3f %13.2f %13.2f\n", t->n,
-           kind == HIT ? "hit" : "absent", median(times[WITHOUT], n_repeats),
-           median(times[WITH], n_repeats), ratio,
-           median(times[WRITER], n_repeats),
+           kind == HIT ? "hit" : "absent",
+           turns_median(times[WITHOUT], n_repeats),
+           turns_median(times[WITH], n_repeats), ratio,
+           turns_median(times[WRITER], n_repeats),
            writer.n_changes / writer.ns * 1000);
     fflush(stdout);
     return ratio;
-}
-
-static void
-parse_options(int argc, char *argv[])
-{
-    static const struct option options[] = {
-        { "repeats", required_argument, NULL, 'r' },
-        { NULL, 0, NULL, 0 },
-    };
-
-    for (;;) {
-        int c = getopt_long(argc, argv, "r:", options, NULL);
-
-        if (c == -1) {
-            break;
-        }
-        n_repeats = c == 'r' ? strtoul(optarg, NULL, 10) : 0;
-        if (!n_repeats || n_repeats > MAX_REPEATS) {
-            ovs_fatal(0, "usage: %s [--repeats=N], N from 1 to %d",
-                      program_name, MAX_REPEATS);
-        }
-    }
-    if (optind != argc) {
-        ovs_fatal(0, "usage: %s [--repeats=N]", program_name);
-    }
 }
 
 int
@@ -521,15 +462,15 @@ main(int argc, char *argv[])
 
     set_program_name(argv[0]);
     vlog_set_levels(NULL, VLF_ANY_DESTINATION, VLL_OFF);
-    parse_options(argc, argv);
+    turns_parse_options(argc, argv, MAX_REPEATS, &n_repeats);
 
     /* RCU's own thread and the writer stay on the core where they begin. */
-    pin(0);
+    turns_pin(0);
     ovsrcu_quiesce();
     atomic_init(&writer.state, W_IDLE);
     writer.thread = ovs_thread_create("writer", writer_main, NULL);
     ovsrcu_synchronize();
-    two_cores = pin(1);
+    two_cores = turns_pin(1);
 
     printf("Lookups in the flow table, in ns; medians of %u turns%s\n\n"
            "%9s  %-6s %9s %9s %9s %13s %13s\n"

@@ -7,7 +7,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <malloc.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -28,6 +27,7 @@
 #include "ovs-rcu.h"
 #include "ovs-thread.h"
 #include "bench/synthetic-netdev.h"
+#include "bench/turns.h"
 #include "timeval.h"
 #include "unixctl.h"
 #include "util.h"
@@ -371,9 +371,5 @@ dp_driver_pmd_cpu(unsigned int core)
 bool
 dp_driver_pin(unsigned int core)
 {
-    cpu_set_t set;
-
-    CPU_ZERO(&set);
-    CPU_SET(core, &set);
-    return !sched_setaffinity(0, sizeof set, &set);
+    return turns_pin(core);
 }

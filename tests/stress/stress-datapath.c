@@ -123,7 +123,8 @@ upcall(const struct dp_packet *packet, const struct flow *flow,
     }
     if (type == DPIF_UC_ACTION || flow->recirc_id) {
         /* The second half of a flow: it must not come back again. */
-        nl_msg_put_odp_port(actions, OVS_ACTION_ATTR_OUTPUT, stress_random_output());
+        nl_msg_put_odp_port(actions, OVS_ACTION_ATTR_OUTPUT,
+                            stress_random_output());
     } else {
         if (!random_range(16)) {
             stress_add(&stress.n_refused, 1);

@@ -136,16 +136,11 @@ burst_add(struct burst *burst, struct model *model, const struct flow *packet,
 static struct match
 make_kind_match(const struct flow *flow, unsigned int kind)
 {
-    struct match match;
+    struct match match = make_match(flow);
 
-    memset(&match, 0, sizeof match);
-    match.flow = *flow;
-    match.wc.masks.in_port.odp_port = ODPP_NONE;
-    match.wc.masks.recirc_id = UINT32_MAX;
-    match.wc.masks.packet_type = OVS_BE32_MAX;
-    match.wc.masks.dl_type = OVS_BE16_MAX;
     match.wc.masks.vlans[0].tci = OVS_BE16_MAX;
-    match.wc.masks.nw_src = OVS_BE32_MAX;
+    match.wc.masks.nw_proto = 0;
+    match.wc.masks.nw_frag = 0;
     match.wc.masks.nw_dst = kind & 1 ? OVS_BE32_MAX : 0;
     match.wc.masks.tp_src = kind & 2 ? OVS_BE16_MAX : 0;
     match.wc.masks.tp_dst = kind & 4 ? OVS_BE16_MAX : 0;
