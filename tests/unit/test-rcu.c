@@ -14,6 +14,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "timeval.h"
@@ -750,14 +751,40 @@ test_idle_sleeps(void)
 }
 
 /* The warning that names who blocks whom. */
+
+static char log_name[] = "/tmp/weft-test-rcu.XXXXXX";
+
+/* Begins to log.  Before there is another thread: vlog changes, without a lock
+ * that they take, what those who log look at. */
+static void
+open_log(void)
+{
+    int fd = mkstemp(log_name);
+
+    CHECK(fd >= 0);
+    close(fd);
+    CHECK_INT(vlog_set_log_file(log_name), ==, 0);
+}
+
+static long int
+log_size(void)
+{
+    struct stat s;
+
+    CHECK_INT(stat(log_name, &s), ==, 0);
+    return s.st_size;
+}
+
+/* Returns what has been logged from 'offset' on. */
 static char *
-read_log(const char *file_name)
+read_log(long int offset)
 {
     static char text[65536];
-    FILE *stream = fopen(file_name, "r");
+    FILE *stream = fopen(log_name, "r");
     size_t n;
 
     CHECK(stream != NULL);
+    CHECK_INT(fseek(stream, offset, SEEK_SET), ==, 0);
     n = fread(text, 1, sizeof text - 1, stream);
     text[n] = '\0';
     fclose(stream);
@@ -767,16 +794,10 @@ read_log(const char *file_name)
 static void
 test_stall_is_named(void)
 {
-    char file_name[] = "/tmp/weft-test-rcu.XXXXXX";
+    long int start = log_size();
     struct puppet sloth;
     unsigned int ms, id;
     char *line;
-    int fd;
-
-    fd = mkstemp(file_name);
-    CHECK(fd >= 0);
-    close(fd);
-    CHECK_INT(vlog_set_log_file(file_name), ==, 0);
 
     puppet_start(&sloth, "sloth");
     puppet_tell(&sloth, ORDER_QUIESCE, "epoch-read");
@@ -792,15 +813,13 @@ test_stall_is_named(void)
     check_recorded(0, 1);
     puppet_end(&sloth);
 
-    line = strstr(read_log(file_name), "|WARN|blocked ");
+    line = strstr(read_log(start), "|WARN|blocked ");
     CHECK(line != NULL);
     CHECK(ovs_scan(line, "|WARN|blocked %u ms waiting for sloth%u to quiesce",
                    &ms, &id));
     CHECK_INT(ms, >=, STALL_MS);
     CHECK_INT(ms, <, STALL_MS + 200);
     CHECK(!strstr(line + 1, "|WARN|blocked "));
-    vlog_set_log_file(NULL);
-    unlink(file_name);
 }
 
 /* Waits until 'stats' says that all callbacks have returned, since that of a
@@ -880,6 +899,7 @@ main(int argc OVS_UNUSED, char *argv[])
 {
     set_program_name(argv[0]);
     vlog_set_levels(NULL, VLF_CONSOLE, VLL_OFF);
+    open_log();
 
     RUN_TEST(test_alone_first_use);
     RUN_TEST(test_alone_order);
@@ -900,6 +920,7 @@ main(int argc OVS_UNUSED, char *argv[])
     RUN_TEST(test_callback_uses_rcu);
     RUN_TEST(test_long_row_of_callbacks);
     RUN_TEST(test_stall_is_named);
+    unlink(log_name);
     RUN_TEST(test_stats);
     RUN_TEST(test_idle_sleeps);
     RUN_TEST(test_exit);
