@@ -6,7 +6,7 @@
 # make check-sanitizers  the unit and stress tests with ASan+UBSan, with TSan
 # make check-stress, check-differential  the stress tests
 # make check-openvswitch[-part]  Open vSwitch's own test suite over our objects
-# make bench-datapath, bench-sync  ours against Open vSwitch's
+# make bench-datapath, bench-latency, bench-sync  ours against Open vSwitch's
 # make bench-coro        the price of coroutines and of interleaving
 # make bench-flow-table  the price of the flow table's concurrency
 #
@@ -72,8 +72,10 @@ distclean-sanitizers:
 # programs, with Open vSwitch's macros.
 weft_testsuite_at = \
 	tests/weft-config.at \
+	tests/weft-housekeeping.at \
 	tests/weft-impl.at \
 	tests/weft-programs.at \
+	tests/weft-stall.at \
 	tests/weft-testsuite.at
 EXTRA_DIST += $(weft_testsuite_at)
 CLEANFILES += tests/weft-testsuite tests/package.m4

@@ -3,12 +3,16 @@
 # make bench-datapath        our datapath against Open vSwitch's, in one run
 # make bench-datapath-quick  the same in short, as a test that it works
 # make bench-datapath-plot   ns per packet against flows: bench-datapath.png
+# make bench-latency         how evenly both work beside control threads
+# make bench-latency-quick   the same in short, as a test that it works
+# make bench-latency-plot    the distributions: bench-latency.png
 # make bench-sync            our seq and RCU against Open vSwitch's
 # make bench-coro            what coroutines cost and what interleaving brings
 # make bench-flow-table      what the flow table's concurrency costs
 #
-# Each of the first two is one program, linked twice.  BENCHFLAGS go to all;
-# "tests/run-bench-datapath --help" lists what bench-datapath can measure.
+# bench-datapath, bench-latency and bench-sync are one program each, linked
+# twice.  BENCHFLAGS go to all; "tests/run-bench-datapath --help" and
+# "tests/run-bench-latency --help" list what these two can measure.
 
 bench_sources = \
 	tests/bench/dp-driver.c \
@@ -23,11 +27,16 @@ bench_sources = \
 bench_programs = \
 	tests/bench-datapath-ours \
 	tests/bench-datapath-upstream
+bench_latency_programs = \
+	tests/bench-latency-ours \
+	tests/bench-latency-upstream
 bench_sync_programs = \
 	tests/bench-sync-ours \
 	tests/bench-sync-upstream
-EXTRA_PROGRAMS += $(bench_programs) $(bench_sync_programs)
+EXTRA_PROGRAMS += $(bench_programs) $(bench_latency_programs) \
+	$(bench_sync_programs)
 EXTRA_DIST += tests/plot-bench-datapath tests/run-bench-datapath \
+	tests/plot-bench-latency tests/run-bench-latency \
 	tests/run-bench-sync
 
 tests_bench_datapath_ours_SOURCES = \
@@ -47,6 +56,29 @@ bench-datapath bench-datapath-plot bench-datapath-quick: $(bench_programs)
 	    *) set -- ;; \
 	  esac; \
 	  $(RUN_BENCH_DATAPATH) "$$@" $(BENCHFLAGS)
+
+tests_bench_latency_ours_SOURCES = \
+	tests/bench/bench-latency.c \
+	tests/bench/control-load.c \
+	tests/bench/control-load.h \
+	tests/bench/latency-histogram.c \
+	tests/bench/latency-histogram.h \
+	$(bench_sources)
+
+tests_bench_latency_upstream_SOURCES = $(tests_bench_latency_ours_SOURCES)
+tests_bench_latency_upstream_LDADD = $(OVS_LIBS)
+tests_bench_latency_upstream_LINK = $(LINK_UPSTREAM)
+
+RUN_BENCH_LATENCY = $(PYTHON3) $(srcdir)/tests/run-bench-latency \
+	--ours tests/bench-latency-ours \
+	--upstream tests/bench-latency-upstream
+bench-latency bench-latency-plot bench-latency-quick: $(bench_latency_programs)
+	$(AM_V_at)case $@ in \
+	    *-plot) set -- --plot bench-latency.png ;; \
+	    *-quick) set -- --quick ;; \
+	    *) set -- ;; \
+	  esac; \
+	  $(RUN_BENCH_LATENCY) "$$@" $(BENCHFLAGS)
 
 tests_bench_sync_ours_SOURCES = tests/bench/bench-sync.c
 
@@ -81,4 +113,5 @@ bench-flow-table: tests/bench-flow-table
 	$(AM_V_at)tests/bench-flow-table $(BENCHFLAGS)
 
 .PHONY: bench-datapath bench-datapath-plot bench-datapath-quick
+.PHONY: bench-latency bench-latency-plot bench-latency-quick
 .PHONY: bench-sync bench-coro bench-flow-table

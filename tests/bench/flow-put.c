@@ -116,11 +116,12 @@ flow_put_destroy(struct flow_put *fp)
     free(fp->actions);
 }
 
+/* Puts with 'flags', or deletes if they are 0. */
 static uint64_t
-operate(struct flow_put *fp, uint64_t first, uint64_t n, bool install,
-        int *error)
+operate(struct flow_put *fp, uint64_t first, uint64_t n,
+        enum dpif_flow_put_flags flags, int *error)
 {
-    static uint32_t keys[BATCH][KEY_SIZE / 4];
+    uint32_t keys[BATCH][KEY_SIZE / 4];
     struct dpif_op ops[BATCH], *opsp[BATCH];
     ovs_u128 ufids[BATCH];
     uint64_t n_failed = 0;
@@ -140,13 +141,13 @@ operate(struct flow_put *fp, uint64_t first, uint64_t n, bool install,
 
             patch_key(fp, i, keys[k]);
             flow_set_ufid(fp->set, i, &ufids[k]);
-            if (install) {
+            if (flags) {
                 actions = &fp->actions[i % fp->set->n_outputs];
                 mask = &fp->masks[flow_set_mask_of(fp->set, i)];
                 ops[k] = (struct dpif_op) {
                     .type = DPIF_OP_FLOW_PUT,
                     .flow_put = {
-                        .flags = DPIF_FP_CREATE,
+                        .flags = flags,
                         .key = (struct nlattr *) keys[k],
                         .key_len = fp->key.size,
                         .mask = mask->data,
@@ -189,11 +190,17 @@ operate(struct flow_put *fp, uint64_t first, uint64_t n, bool install,
 uint64_t
 flow_put_install(struct flow_put *fp, uint64_t first, uint64_t n, int *error)
 {
-    return operate(fp, first, n, true, error);
+    return operate(fp, first, n, DPIF_FP_CREATE, error);
+}
+
+uint64_t
+flow_put_modify(struct flow_put *fp, uint64_t first, uint64_t n, int *error)
+{
+    return operate(fp, first, n, DPIF_FP_MODIFY, error);
 }
 
 uint64_t
 flow_put_delete(struct flow_put *fp, uint64_t first, uint64_t n, int *error)
 {
-    return operate(fp, first, n, false, error);
+    return operate(fp, first, n, 0, error);
 }

@@ -6,12 +6,12 @@
 /* Installing a flow set
  * =====================
  *
- * Puts the flows of a flow set into a datapath, or deletes them, in batches of
- * dpif_operate(), as the upcall handlers and revalidators of ofproto do.  The
- * Netlink form of a flow is a patched copy of a template, so that what is
- * measured is the datapath's work and not the encoding.
+ * Puts the flows of a flow set into a datapath, modifies them, or deletes
+ * them, in batches of dpif_operate(), as the upcall handlers and revalidators
+ * of ofproto do.  The Netlink form of a flow is a patched copy of a template,
+ * so that what is measured is the datapath's work and not the encoding.
  *
- * Thread safety: one thread. */
+ * Thread safety: a struct flow_put belongs to one thread. */
 
 #include "bench/flow-set.h"
 #include "openvswitch/ofpbuf.h"
@@ -35,10 +35,13 @@ void flow_put_init(struct flow_put *, const struct flow_set *, struct dpif *,
                    unsigned int pmd_id, const odp_port_t *ports);
 void flow_put_destroy(struct flow_put *);
 
-/* Installs, or deletes, flows 'first' to 'first + n - 1'.  Returns how many
- * failed, and the last error in '*error'. */
+/* Installs flows 'first' to 'first + n - 1', gives those that are there their
+ * actions anew, or deletes them.  Returns how many failed, and the last error
+ * in '*error'. */
 uint64_t flow_put_install(struct flow_put *, uint64_t first, uint64_t n,
                           int *error);
+uint64_t flow_put_modify(struct flow_put *, uint64_t first, uint64_t n,
+                         int *error);
 uint64_t flow_put_delete(struct flow_put *, uint64_t first, uint64_t n,
                          int *error);
 

@@ -108,8 +108,8 @@ check() {
         make -C "$build" -j"$jobs" check-asan
     stage tests tsan "Unit and stress tests under TSan" \
         make -C "$build" -j"$jobs" check-tsan
-    stage step bench "The comparison of datapaths, shortened" \
-        make -C "$build" -j"$jobs" bench-datapath-quick
+    stage step bench "The comparisons of datapaths, shortened" \
+        make -C "$build" bench-datapath-quick bench-latency-quick
     stage tests openvswitch "Open vSwitch's tests of what is replaced" \
         make -C "$build" -j"$jobs" check-openvswitch-part
     stage step demo "The demonstration" "$top/quickstart" --seconds 2
