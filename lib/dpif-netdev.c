@@ -29,6 +29,7 @@ init(void)
 
     if (!registered) {
         registered = true;
+        dp_netdev_tune_malloc();
         dp_netdev_register_commands();
     }
     return 0;

@@ -5,8 +5,10 @@ lib_libweft_a_SOURCES += \
 	lib/dp/bonds.c \
 	lib/dp/caches.c \
 	lib/dp/callbacks.c \
+	lib/dp/commands-housekeeping.c \
 	lib/dp/commands-impl.c \
 	lib/dp/commands-pmd.c \
+	lib/dp/commands-stall.c \
 	lib/dp/commands.c \
 	lib/dp/commands.h \
 	lib/dp/config-value.c \
@@ -22,6 +24,7 @@ lib_libweft_a_SOURCES += \
 	lib/dp/flow-convert.h \
 	lib/dp/flow-dump.c \
 	lib/dp/flows.c \
+	lib/dp/malloc.c \
 	lib/dp/offload-mark.c \
 	lib/dp/offload-mark.h \
 	lib/dp/offload-queue.c \
@@ -35,4 +38,5 @@ lib_libweft_a_SOURCES += \
 	lib/dp/rxq-plan.h \
 	lib/dp/sched.c \
 	lib/dp/sleep.c \
+	lib/dp/stall.c \
 	lib/dp/threads.c

@@ -340,7 +340,7 @@ count_subtables(struct pmd_thread *pmd, struct subtable_count *count)
         count->n_classifiers += n > 0;
         count->n_subtables += n;
     }
-    ovs_mutex_unlock(&pmd->flows.mutex);
+    dp_flow_table_unlock(&pmd->flows);
 }
 
 /* Counts the subtables of all threads; of those that poll, with 'pmd_only'. */

@@ -30,6 +30,10 @@ struct pmd_query {
     bool histograms;            /* Without "-nh". */
     size_t n_iterations;        /* "-it" */
     size_t n_milliseconds;      /* "-ms" */
+
+    /* For dp_cmd_for_each_pmd(). */
+    dp_cmd_header_func *header;
+    dp_cmd_visit_func *visit;
 };
 
 /* Options that a command may have beside "-pmd". */
@@ -147,7 +151,33 @@ pmd_query_run(struct unixctl_conn *conn, const struct pmd_query *query,
 }
 
 static void
-format_heading(struct ds *reply, const struct pmd_thread *pmd)
+plain_header(struct ds *reply, const struct dp_netdev *dp,
+             const struct pmd_query *query)
+{
+    query->header(reply, dp);
+}
+
+static void
+plain_visit(struct ds *reply, struct pmd_thread *pmd,
+            const struct pmd_query *query)
+{
+    query->visit(reply, pmd);
+}
+
+void
+dp_cmd_for_each_pmd(struct unixctl_conn *conn, int argc, const char *argv[],
+                    dp_cmd_header_func *header, dp_cmd_visit_func *visit)
+{
+    struct pmd_query query;
+
+    pmd_query_parse(&query, argc, argv, 0);
+    query.header = header;
+    query.visit = visit;
+    pmd_query_run(conn, &query, header ? plain_header : NULL, plain_visit);
+}
+
+void
+dp_cmd_format_heading(struct ds *reply, const struct pmd_thread *pmd)
 {
     bool main_thread = pmd->core_id == NON_PMD_CORE_ID;
 
@@ -228,7 +258,7 @@ show_stats(struct ds *reply, struct pmd_thread *pmd,
           ratio(n[PMD_COUNT_SENT_PKTS], n[PMD_COUNT_SENT_BATCHES]) },
     };
 
-    format_heading(reply, pmd);
+    dp_cmd_format_heading(reply, pmd);
     for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
         ds_put_format(reply, "  %s: ", lines[i].label);
         if (lines[i].is_count) {
@@ -463,7 +493,7 @@ show_perf(struct ds *reply, struct pmd_thread *pmd,
     duration = (time_msec() - perf->metrics->start_ms) / 1000.0;
     ds_put_format(reply, "\nTime: %s\nMeasurement duration: %.3f s\n\n",
                   now, duration);
-    format_heading(reply, pmd);
+    dp_cmd_format_heading(reply, pmd);
     ds_put_char(reply, '\n');
     pmd_metrics_format_overall(reply, perf->metrics, counts, duration);
     if (pmd_metrics_enabled(pmd)) {

@@ -108,6 +108,12 @@ dp_netdev_register_commands(void)
         { "pmd-perf-show", "[-nh] [-it iter-history-len] "
           "[-ms ms-history-len] [-pmd core] [dp]", 0, 8,
           dp_cmd_pmd_perf_show },
+        { "pmd-housekeeping-show", "[-pmd core] [dp]", 0, 3,
+          dp_cmd_pmd_housekeeping_show },
+        { "pmd-stall-show", "[-pmd core] [dp]", 0, 3,
+          dp_cmd_pmd_stall_show },
+        { "pmd-stall-clear", "[-pmd core] [dp]", 0, 3,
+          dp_cmd_pmd_stall_clear },
         { "pmd-rxq-rebalance", "[dp]", 0, 1, cmd_pmd_rxq_rebalance },
         { "pmd-perf-log-set", "on|off [-b before] [-a after] [-e|-ne] "
           "[-us usec] [-q qlen]", 0, 10, pmd_metrics_log_command },

@@ -11,7 +11,9 @@
 
 #include <stdbool.h>
 
+struct dp_netdev;
 struct ds;
+struct pmd_thread;
 struct unixctl_conn;
 
 /* commands-pmd.c */
@@ -25,6 +27,26 @@ void dp_cmd_pmd_sleep_show(struct unixctl_conn *, int argc,
                            const char *argv[], void *aux);
 void dp_cmd_pmd_perf_show(struct unixctl_conn *, int argc,
                           const char *argv[], void *aux);
+
+/* A command with the arguments "[-pmd core] [dp]": calls 'header', which may
+ * be null, and then 'visit' for each of the threads, by core, and replies with
+ * what they say. */
+typedef void dp_cmd_header_func(struct ds *reply, const struct dp_netdev *);
+typedef void dp_cmd_visit_func(struct ds *reply, struct pmd_thread *);
+void dp_cmd_for_each_pmd(struct unixctl_conn *, int argc, const char *argv[],
+                         dp_cmd_header_func *header, dp_cmd_visit_func *visit);
+/* Adds the line that names 'pmd' above what is said of it. */
+void dp_cmd_format_heading(struct ds *reply, const struct pmd_thread *);
+
+/* commands-housekeeping.c */
+void dp_cmd_pmd_housekeeping_show(struct unixctl_conn *, int argc,
+                                  const char *argv[], void *aux);
+
+/* commands-stall.c */
+void dp_cmd_pmd_stall_show(struct unixctl_conn *, int argc,
+                           const char *argv[], void *aux);
+void dp_cmd_pmd_stall_clear(struct unixctl_conn *, int argc,
+                            const char *argv[], void *aux);
 
 /* commands-impl.c */
 void dp_cmd_dpif_impl_get(struct unixctl_conn *, int argc,

@@ -236,6 +236,7 @@ dp_netdev_set_config(struct dpif *dpif, const struct smap *config)
     set_rxq_assignment(dp, config);
     set_balance(dp, config);
     dp_netdev_set_sleep_config(dp, config);
+    dp_netdev_set_stall_config(dp, config);
 
     dp->configured = true;
     return 0;

@@ -202,6 +202,7 @@ dp_netdev_take_down(struct dp_netdev *dp)
     OVS_REQUIRES(dp_netdev_mutex)
 {
     shash_find_and_delete(&dp_netdevs, dp->name);
+    dp_netdev_stop_stall_watch(dp);
 
     ovs_rwlock_wrlock(&dp->port_rwlock);
     /* Not an iteration: the reconfiguration may remove others as well. */

@@ -39,6 +39,7 @@
 #include "pmd/run.h"
 
 struct ds;
+struct pmd_stall_watch;
 struct seq;
 
 /* How receive queues are given to threads ("pmd-rxq-assign"). */
@@ -113,6 +114,12 @@ struct dp_netdev {
     char *max_sleep_list;       /* "pmd-sleep-max", or null. */
     uint64_t max_sleep_default; /* us. */
     struct dp_balance balance;
+
+    /* "pmd-stall-threshold", us.  Written with 'port_rwlock', read with it or
+     * by the main thread.  A watcher is there while it is not zero; main
+     * thread only. */
+    uint64_t stall_threshold;
+    struct pmd_stall_watch *stall_watch;
 
     dp_purge_callback *purge_cb; /* Set once, before the first purge. */
     void *purge_aux;
@@ -233,6 +240,13 @@ void dp_netdev_balance_copy_threshold(struct dp_netdev *dp);
 /* "pmd-sleep-max" for a thread that is being made, and for all threads. */
 void dp_netdev_init_pmd_sleep(struct dp_netdev *dp, struct pmd_thread *);
 void dp_netdev_set_sleep_config(struct dp_netdev *dp, const struct smap *);
+/* stall.c: "pmd-stall-threshold", for a thread that is being made, and for all
+ * threads; and the end of it before the last thread goes. */
+void dp_netdev_init_pmd_stall(struct dp_netdev *dp, struct pmd_thread *);
+void dp_netdev_set_stall_config(struct dp_netdev *dp, const struct smap *);
+void dp_netdev_stop_stall_watch(struct dp_netdev *dp);
+/* malloc.c: once in the process, before there are datapaths. */
+void dp_netdev_tune_malloc(void);
 int dp_netdev_set_config(struct dpif *, const struct smap *other_config);
 bool dp_netdev_run(struct dpif *);
 void dp_netdev_wait(struct dpif *);

@@ -211,7 +211,7 @@ flow_put_on_thread(const struct dp_netdev *dp, struct pmd_thread *pmd,
     } else if (args->flags & DPIF_FP_CREATE) {
         error = EEXIST;
     }
-    ovs_mutex_unlock(&pmd->flows.mutex);
+    dp_flow_table_unlock(&pmd->flows);
 
     return error;
 }
@@ -295,7 +295,7 @@ flow_del_on_thread(const struct dp_netdev *dp, struct pmd_thread *pmd,
         add_flow_stats(dp, flow, stats);
         pmd_flow_uninstall(pmd, flow);
     }
-    ovs_mutex_unlock(&pmd->flows.mutex);
+    dp_flow_table_unlock(&pmd->flows);
 
     return flow ? 0 : ENOENT;
 }
@@ -330,7 +330,7 @@ dp_netdev_pmd_flush_flows(struct pmd_thread *pmd)
     CMAP_FOR_EACH (info, ufid_node, &pmd->flows.by_ufid) {
         pmd_flow_uninstall(pmd, info->slot);
     }
-    ovs_mutex_unlock(&pmd->flows.mutex);
+    dp_flow_table_unlock(&pmd->flows);
 }
 
 int

@@ -144,15 +144,13 @@ port_open(const char *devname, const char *type, odp_port_t port_no,
     port->txq_mode = TXQ_MODE_STATIC;
     port->need_reconfigure = true;
     port->emc_enabled = true;
-    ovs_mutex_init(&port->txq_mutex);
     *portp = port;
     return 0;
 }
 
-/* No thread uses 'port' any more, so nothing needs a lock. */
+/* No thread uses 'port' any more. */
 void
 dp_port_destroy(struct dp_port *port)
-    OVS_NO_THREAD_SAFETY_ANALYSIS
 {
     if (port) {
         netdev_restore_flags(port->saved_flags);
@@ -160,7 +158,6 @@ dp_port_destroy(struct dp_port *port)
             netdev_rxq_close(port->rxqs[i].rx);
         }
         netdev_close(port->netdev);
-        ovs_mutex_destroy(&port->txq_mutex);
         free(port->txq_used);
         free(port->rxqs);
         free(port->rxq_affinity_list);

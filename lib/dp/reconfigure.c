@@ -284,11 +284,9 @@ port_reconfigure(struct dp_port *port)
         }
     }
 
-    ovs_mutex_lock(&port->txq_mutex);
     free(port->txq_used);
     port->txq_used = xcalloc(netdev_n_txq(netdev) + 1,
                              sizeof *port->txq_used);
-    ovs_mutex_unlock(&port->txq_mutex);
 
     error = open_rxqs(port, n_old);
     if (error) {

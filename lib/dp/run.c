@@ -64,6 +64,17 @@ poll_non_pmd_ports(struct dp_netdev *dp)
     pmd_thread_unref(non_pmd);
 }
 
+/* Ranks subtables for the threads that have asked for it and met no writer. */
+static void
+rank_subtables(struct dp_netdev *dp)
+{
+    struct pmd_thread *pmd;
+
+    CMAP_FOR_EACH (pmd, node, &dp->poll_threads) {
+        dp_flow_table_rank_if_wanted(&pmd->flows);
+    }
+}
+
 /* Returns true if the upper layer should look at all flows again. */
 bool
 dp_netdev_run(struct dpif *dpif)
@@ -74,6 +85,7 @@ dp_netdev_run(struct dpif *dpif)
 
     ovs_rwlock_rdlock(&dp->port_rwlock);
     poll_non_pmd_ports(dp);
+    rank_subtables(dp);
     dp_netdev_balance_run(dp, time_msec());
     reconfigure = dp_netdev_reconfigure_requested(dp)
                   || dp_netdev_ports_need_restart(dp);

@@ -56,6 +56,7 @@ dp_netdev_add_pmd(struct dp_netdev *dp, unsigned core_id, int numa_id)
     struct pmd_thread *pmd = pmd_thread_create(&dp->run, core_id, numa_id);
 
     dp_netdev_init_pmd_sleep(dp, pmd);
+    dp_netdev_init_pmd_stall(dp, pmd);
     dp_netdev_insert_pmd(dp, pmd, core_hash(core_id));
 
     if (core_id != NON_PMD_CORE_ID) {

@@ -45,6 +45,10 @@ lib_libweft_a_SOURCES += \
 	lib/pmd/port.h \
 	lib/pmd/run.h \
 	lib/pmd/rxq.c \
+	lib/pmd/stage.h \
+	lib/pmd/stall-watch.c \
+	lib/pmd/stall.c \
+	lib/pmd/stall.h \
 	lib/pmd/txq.c \
 	lib/pmd/txq.h \
 	lib/pmd/upcall.c \

@@ -209,6 +209,7 @@ execute_ct(const struct execution *ex, struct dp_packet_batch *batch,
            bool steal, const struct nlattr *a)
 {
     struct pmd_thread *pmd = ex->pmd;
+    enum pmd_stage outer = pmd_stage_enter(&pmd->mark, PMD_STAGE_CONNTRACK);
     struct ct_action ct;
 
     ct_action_parse(a, &ct);
@@ -216,6 +217,7 @@ execute_ct(const struct execution *ex, struct dp_packet_batch *batch,
                       ct.force, ct.commit, ct.zone, ct.mark, ct.labels,
                       ct.helper, ct.has_nat ? &ct.nat : NULL,
                       pmd->now / 1000, ct.tp_id);
+    pmd_stage_set(&pmd->mark, outer);
     dp_packet_delete_batch(batch, steal);
 }
 
@@ -272,10 +274,12 @@ pmd_execute_actions(struct pmd_thread *pmd, struct dp_packet_batch *batch,
                     bool steal, const struct flow *flow,
                     const struct nlattr *actions, size_t actions_len)
 {
+    enum pmd_stage outer = pmd_stage_enter(&pmd->mark, PMD_STAGE_EXECUTE);
     struct execution ex = { .pmd = pmd, .flow = flow };
 
     odp_execute_actions(&ex, batch, steal, actions, actions_len,
                         execute_action);
+    pmd_stage_set(&pmd->mark, outer);
 }
 
 void

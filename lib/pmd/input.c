@@ -337,12 +337,14 @@ burst_upcall(struct pmd_thread *pmd, struct pmd_burst *b)
 {
     unsigned int n_found = 0, n_ok = 0, n_failed = 0, n_asked = 0;
     uint32_t missed = burst_missed(b);
+    enum pmd_stage outer;
     size_t i;
 
     if (!pmd_upcall_begin(pmd)) {
         burst_drop_missed(pmd, b);
         return;
     }
+    outer = pmd_stage_enter(&pmd->mark, PMD_STAGE_UPCALL);
     b->n_upcalls += count_1bits(missed);
     ULLONG_FOR_EACH_1 (i, missed) {
         struct lookup_result *result = &b->results[i];
@@ -365,6 +367,7 @@ burst_upcall(struct pmd_thread *pmd, struct pmd_burst *b)
         }
     }
     pmd_upcall_end(pmd);
+    pmd_stage_set(&pmd->mark, outer);
 
     pmd_perf_add(&pmd->perf, PMD_COUNT_MASKED_HIT, n_found);
     pmd_perf_add(&pmd->perf, PMD_COUNT_MASKED_LOOKUP, n_asked);
@@ -466,6 +469,7 @@ burst_run(struct pmd_thread *pmd, struct pmd_burst *b, bool fresh,
         struct lookup_tables tables = burst_tables(pmd, b, use_caches);
 
         burst_parse(pmd, b, tables.emc, fresh);
+        pmd_stage_set(&pmd->mark, PMD_STAGE_LOOKUP);
         burst_lookup(pmd, b, &tables);
         if (OVS_UNLIKELY(b->hits.emc != burst_bits(b))) {
             if (OVS_UNLIKELY(burst_missed(b))) {
@@ -474,6 +478,7 @@ burst_run(struct pmd_thread *pmd, struct pmd_burst *b, bool fresh,
             burst_learn(pmd, b);
         }
     }
+    pmd_stage_set(&pmd->mark, PMD_STAGE_EXECUTE);
     burst_execute(pmd, b);
 }
 
@@ -506,6 +511,7 @@ pmd_input(struct pmd_thread *pmd, struct dp_packet_batch *batch,
 {
     struct pmd_burst *b = burst_get(pmd);
     bool simple = dp_flow_table_is_simple(&pmd->flows, port_no);
+    enum pmd_stage outer = pmd_stage_enter(&pmd->mark, PMD_STAGE_PARSE);
 
     pmd_perf_add(&pmd->perf, PMD_COUNT_RECV, dp_packet_batch_size(batch));
     b->in_port = port_no;
@@ -520,18 +526,22 @@ pmd_input(struct pmd_thread *pmd, struct dp_packet_batch *batch,
     /* Simple marks find every flow of the port, so what they did not find is
      * in no cache either. */
     burst_run_fresh(pmd, b, !simple);
+    pmd_stage_set(&pmd->mark, outer);
 }
 
 void
 pmd_recirculate(struct pmd_thread *pmd, struct dp_packet_batch *batch)
 {
     struct pmd_burst *b = burst_get(pmd);
+    enum pmd_stage outer;
 
     pmd_perf_add(&pmd->perf, PMD_COUNT_RECIRC, dp_packet_batch_size(batch));
     if (dp_packet_batch_is_empty(batch)) {
         return;
     }
     b->in_port = batch->packets[0]->md.in_port.odp_port;
+    outer = pmd_stage_enter(&pmd->mark, PMD_STAGE_PARSE);
     burst_admit(b, batch, false);
     burst_run(pmd, b, false, true);
+    pmd_stage_set(&pmd->mark, outer);
 }

@@ -15,6 +15,7 @@
 #include "pmd/housekeeping.h"
 #include "pmd/input.h"
 #include "pmd/pmd.h"
+#include "pmd/stall.h"
 #include "seq.h"
 #include "sync/dp-log.h"
 #include "util.h"
@@ -59,11 +60,14 @@ receive(struct pmd_thread *pmd, struct dp_rxq *rxq,
 {
     bool metrics = pmd_metrics_enabled(pmd);
     bool want_qlen = metrics && rxq->is_vhost;
+    enum pmd_stage outer;
     int qlen = 0;
     int error;
 
     dp_packet_batch_init(batch);
+    outer = pmd_stage_enter(&pmd->mark, PMD_STAGE_RECEIVE);
     error = netdev_rxq_recv(rxq->rx, batch, want_qlen ? &qlen : NULL);
+    pmd_stage_set(&pmd->mark, outer);
     if (!error && metrics) {
         int n = dp_packet_batch_size(batch);
 
@@ -141,6 +145,9 @@ poll_loop_load(struct poll_loop *loop)
 static void
 poll_loop_check_queues(struct poll_loop *loop)
 {
+    struct pmd_mark *mark = &loop->pmd->mark;
+    enum pmd_stage outer = pmd_stage_enter(mark, PMD_STAGE_QUEUES);
+
     for (size_t i = 0; i < loop->n; i++) {
         struct polled *polled = &loop->polled[i];
         struct dp_rxq *rxq = loop->rxqs[i];
@@ -151,6 +158,7 @@ poll_loop_check_queues(struct poll_loop *loop)
             polled->rxq_enabled = netdev_rxq_enabled(rxq->rx);
         }
     }
+    pmd_stage_set(mark, outer);
 }
 
 /* Polls each queue once.  Returns the number of packets. */
@@ -187,11 +195,13 @@ poll_loop_sleep(struct poll_loop *loop, uint64_t max_us)
     uint64_t slept = 0;
 
     if (loop->sleep_us) {
+        enum pmd_stage outer = pmd_stage_enter(&pmd->mark, PMD_STAGE_SLEEP);
         struct pmd_timer timer;
 
         pmd_timer_start(&pmd->perf, &timer);
         xnanosleep_no_quiesce(loop->sleep_us * 1000);
         slept = pmd_timer_stop(&pmd->perf, &timer);
+        pmd_stall_slept(pmd, slept, outer);
         pmd_update_time(pmd);
     }
     loop->sleep_us = MIN(loop->sleep_us + SLEEP_STEP_US, max_us);
@@ -216,11 +226,12 @@ poll_loop_run(struct poll_loop *loop)
     struct pmd_perf *perf = &pmd->perf;
 
     for (;;) {
+        uint64_t start = pmd_perf_start_iteration(perf);
         uint64_t slept = 0;
         uint64_t max_sleep;
         int n_rx, n_tx = 0;
 
-        pmd_perf_start_iteration(perf);
+        pmd_stall_begin(pmd, start);
         pmd_resize_caches(pmd);
         atomic_read_relaxed(&pmd->max_sleep, &max_sleep);
         if (!max_sleep) {
@@ -236,14 +247,15 @@ poll_loop_run(struct poll_loop *loop)
         if (max_sleep) {
             slept = poll_loop_sleep(loop, max_sleep);
         }
-        if (pmd_housekeeping_run(pmd, loop->rxqs, loop->n)) {
+        if (pmd_housekeeping_run(pmd, loop->rxqs, loop->n, !n_rx)) {
             poll_loop_check_queues(loop);
         }
         if (OVS_UNLIKELY(reload_requested(pmd))) {
+            pmd_stall_end(pmd, pmd_perf_now(perf) - start - slept);
             break;
         }
-        pmd_perf_end_iteration(perf, n_rx, n_tx, slept,
-                               pmd_metrics_enabled(pmd));
+        pmd_stall_end(pmd, pmd_perf_end_iteration(perf, n_rx, n_tx, slept,
+                                                  pmd_metrics_enabled(pmd)));
     }
 }
 
@@ -274,8 +286,13 @@ static bool
 poll_loop_reload(struct poll_loop *loop, bool *soon)
 {
     struct pmd_thread *pmd = loop->pmd;
+    uint64_t begin = pmd_perf_now(&pmd->perf);
     bool new_qid, exiting;
+    enum pmd_stage outer;
 
+    /* An iteration of its own kind. */
+    pmd_stall_begin(pmd, begin);
+    outer = pmd_stage_enter(&pmd->mark, PMD_STAGE_RELOAD);
     poll_loop_load(loop);
 
     /* The knobs were stored before 'reload'. */
@@ -290,6 +307,9 @@ poll_loop_reload(struct poll_loop *loop, bool *soon)
     atomic_store_relaxed(&pmd->wait_for_reload, false);
     atomic_store_relaxed(&pmd->reload_tx_qid, false);
     pmd->last_reload_seq = seq_read(pmd->reload_seq);
+    pmd_stage_set(&pmd->mark, outer);
+    pmd_stall_end(pmd, pmd_perf_now(&pmd->perf) - begin);
+    pmd_stall_begin(pmd, 0);
 
     /* Pairs with the acquire in pmd_reload_wait(). */
     atomic_store_explicit(&pmd->reload, false, memory_order_release);
@@ -321,6 +341,7 @@ pmd_thread_main(void *pmd_)
     ovsthread_setspecific(pmd->run->pmd_key, pmd);
     ovs_numa_thread_setaffinity_core(pmd->core_id);
     set_timer_resolution(TIMER_RESOLUTION_NS);
+    pmd_stall_attach(pmd);
 
     pmd_alloc_tx_qid(pmd);
     poll_loop_load(&loop);
@@ -338,6 +359,7 @@ pmd_thread_main(void *pmd_)
         poll_loop_run(&loop);
     } while (poll_loop_reload(&loop, &soon));
 
+    pmd_stall_detach(pmd);
     pmd_txports_clear(pmd);
     pmd_free_tx_qid(pmd);
     free(loop.rxqs);

@@ -29,6 +29,8 @@ pmd_perf_init(struct pmd_perf *perf)
         perf->zero[i] = 0;
     }
     ovs_mutex_unlock(&perf->clear_mutex);
+    atomic_init(&perf->longest_iteration, 0);
+    atomic_init(&perf->longest_ended, 0);
     perf->last_tsc = 0;
     perf->timer = NULL;
     perf->metrics = pmd_metrics_create();
@@ -61,13 +63,28 @@ pmd_perf_clear(struct pmd_perf *perf)
     for (int i = 0; i < PMD_N_COUNTERS; i++) {
         atomic_read_relaxed(&perf->n[i], &perf->zero[i]);
     }
+    atomic_store_relaxed(&perf->longest_iteration, 0);
     pmd_metrics_clear(perf->metrics);
     ovs_mutex_unlock(&perf->clear_mutex);
 }
 
+void
+pmd_perf_read_longest(struct pmd_perf *perf, double *us, uint64_t *us_ago)
+{
+    double hz = pmd_perf_tsc_hz();
+    struct pmd_perf clock = { .last_tsc = 0 };
+    uint64_t now = pmd_perf_now(&clock);
+    uint64_t cycles, ended;
+
+    atomic_read_relaxed(&perf->longest_iteration, &cycles);
+    atomic_read_relaxed(&perf->longest_ended, &ended);
+    *us = cycles * 1e6 / hz;
+    *us_ago = cycles && now > ended ? (now - ended) * 1e6 / hz : 0;
+}
+
 /* Iterations. */
 
-void
+uint64_t
 pmd_perf_start_iteration(struct pmd_perf *perf)
 {
     struct pmd_metrics *m = perf->metrics;
@@ -78,9 +95,10 @@ pmd_perf_start_iteration(struct pmd_perf *perf)
     /* An iteration begins where the one before has ended, so that no time is
      * lost between them. */
     m->start_tsc = perf->last_tsc ? perf->last_tsc : pmd_perf_now(perf);
+    return m->start_tsc;
 }
 
-void
+uint64_t
 pmd_perf_end_iteration(struct pmd_perf *perf, int rx_packets, int tx_packets,
                        uint64_t slept_cycles, bool full_metrics)
 {
@@ -88,7 +106,13 @@ pmd_perf_end_iteration(struct pmd_perf *perf, int rx_packets, int tx_packets,
     uint64_t now = pmd_perf_now(perf);
     uint64_t cycles = now - m->start_tsc - slept_cycles;
     bool busy = rx_packets || tx_packets;
+    uint64_t longest;
 
+    atomic_read_relaxed(&perf->longest_iteration, &longest);
+    if (OVS_UNLIKELY(cycles > longest)) {
+        atomic_store_relaxed(&perf->longest_ended, now);
+        atomic_store_relaxed(&perf->longest_iteration, cycles);
+    }
     pmd_perf_add(perf, busy ? PMD_CYCLES_BUSY : PMD_CYCLES_IDLE, cycles);
     if (slept_cycles) {
         pmd_perf_add(perf, PMD_COUNT_SLEEP_ITER, 1);
@@ -99,6 +123,7 @@ pmd_perf_end_iteration(struct pmd_perf *perf, int rx_packets, int tx_packets,
         && pmd_metrics_end_iteration(m, cycles, rx_packets, now)) {
         pmd_perf_now(perf);
     }
+    return cycles;
 }
 
 /* Samples. */

@@ -76,6 +76,14 @@ struct pmd_perf {
     atomic_uint64_t n[PMD_N_COUNTERS]; /* Owner writes; all read; relaxed. */
     struct ovs_mutex clear_mutex;      /* Orders those who clear and read. */
     uint64_t zero[PMD_N_COUNTERS] OVS_GUARDED;
+
+    /* The longest iteration since the last clear, without sleep, and the time
+     * when it ended, in cycles.  Owner writes, and pmd_perf_clear() sets it
+     * back to 0; all read; relaxed.  Who comes between the two sees the time
+     * of another one, which matters to nobody. */
+    atomic_uint64_t longest_iteration;
+    atomic_uint64_t longest_ended;
+
     uint64_t last_tsc;                 /* Last time read.  Owner only. */
     struct pmd_timer *timer;           /* Innermost running.  Owner only. */
     struct pmd_metrics *metrics;       /* Constant. */
@@ -86,6 +94,10 @@ void pmd_perf_destroy(struct pmd_perf *);
 
 /* Stores the counters since the last clear to 'counts'. */
 void pmd_perf_read(struct pmd_perf *, uint64_t counts[PMD_N_COUNTERS]);
+/* Stores how long the longest iteration since the last clear took, in us and
+ * without sleep, to '*us' (0: none yet), and how long ago it ended to
+ * '*us_ago'.  Any thread. */
+void pmd_perf_read_longest(struct pmd_perf *, double *us, uint64_t *us_ago);
 /* Clears counters and metrics, at once. */
 void pmd_perf_clear(struct pmd_perf *);
 
@@ -148,10 +160,12 @@ pmd_timer_stop(struct pmd_perf *perf, struct pmd_timer *timer)
 
 /* Iterations of the poll loop.  An iteration that has received or sent
  * packets is busy.  With 'full_metrics' the iteration goes into the metrics
- * as well. */
-void pmd_perf_start_iteration(struct pmd_perf *);
-void pmd_perf_end_iteration(struct pmd_perf *, int rx_packets, int tx_packets,
-                            uint64_t slept_cycles, bool full_metrics);
+ * as well.  The first returns when the iteration began, the second how long it
+ * was without sleep, in cycles. */
+uint64_t pmd_perf_start_iteration(struct pmd_perf *);
+uint64_t pmd_perf_end_iteration(struct pmd_perf *, int rx_packets,
+                                int tx_packets, uint64_t slept_cycles,
+                                bool full_metrics);
 
 /* Samples for the metrics, to be given only while metrics are on. */
 void pmd_perf_sample_batch(struct pmd_perf *, int n_packets);

@@ -11,6 +11,7 @@
 #include "pmd/housekeeping.h"
 #include "pmd/impl.h"
 #include "pmd/input.h"
+#include "pmd/stall.h"
 #include "random.h"
 #include "seq.h"
 #include "sync/dp-log.h"
@@ -73,6 +74,9 @@ pmd_thread_create(struct dp_run *run, unsigned core_id, int numa_id)
     atomic_init(&pmd->parse_impl, pmd_parse_impl_default());
     pass_choice_init(&pmd->pass_choice);
     pmd_perf_init(&pmd->perf);
+    pmd_housekeeping_init(&pmd->house);
+    pmd_mark_init(&pmd->mark);
+    pmd->stall = pmd_stall_create();
     pmd_init_load(pmd);
 
     ovs_mutex_init(&pmd->port_mutex);
@@ -111,6 +115,7 @@ pmd_thread_free(struct pmd_thread *pmd)
 
     seq_destroy(pmd->reload_seq);
     pmd_perf_destroy(&pmd->perf);
+    pmd_stall_destroy(pmd->stall);
     free_cacheline(pmd);
 }
 

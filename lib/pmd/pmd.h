@@ -39,10 +39,12 @@
 #include "ovs-thread.h"
 #include "pmd/bond.h"
 #include "pmd/emc-use.h"
+#include "pmd/housekeeping.h"
 #include "pmd/pass-choice.h"
 #include "pmd/perf.h"
 #include "pmd/port.h"
 #include "pmd/run.h"
+#include "pmd/stage.h"
 #include "pmd/txq.h"
 #include "table/flow-table.h"
 #include "table/lookup.h"
@@ -72,6 +74,7 @@ struct pmd_tx_port_ref {
 struct pmd_input_impl;
 struct pmd_parse_impl;
 struct pmd_burst;
+struct pmd_stall;
 
 struct pmd_thread {
     /* Constant. */
@@ -87,6 +90,9 @@ struct pmd_thread {
     struct dp_flow_table flows;
     struct sigcache emc;
     struct sigcache smc;
+
+    /* What the owner does, for others to see. */
+    struct pmd_mark mark;
 
     /* What the owner knows while it works. */
     long long now;              /* us; of the last pmd_update_time(). */
@@ -111,6 +117,9 @@ struct pmd_thread {
     struct pass_choice pass_choice; /* For "auto". */
 
     struct pmd_perf perf;
+    struct pmd_stall *stall;    /* See pmd/stall.h.  Constant. */
+
+    struct pmd_housekeeping house;
 
     /* Housekeeping.  Owner.  Times in us. */
     unsigned int iteration;     /* Counts them; wraps. */

@@ -97,10 +97,10 @@ struct dp_port {
     struct dp_rxq *rxqs;        /* Stable. */
     unsigned int n_rxq;         /* Stable. */
 
-    /* TXQ_MODE_XPS: how many threads use each queue. */
-    struct ovs_mutex txq_mutex;
-    unsigned int *txq_used OVS_GUARDED; /* netdev_n_txq() + 1
-                                                       * elements. */
+    /* TXQ_MODE_XPS: how many threads use each queue, netdev_n_txq() + 1
+     * elements.  The array is stable.  Each thread adds and subtracts itself;
+     * relaxed, the numbers stand for nothing but themselves. */
+    atomic_count *txq_used;
 };
 
 static inline uint32_t

@@ -118,29 +118,34 @@ xps_release(struct pmd_txport *txport)
     struct dp_port *port = txport->port;
 
     if (txport->qid >= 0) {
-        ovs_mutex_lock(&port->txq_mutex);
-        port->txq_used[txport->qid]--;
-        ovs_mutex_unlock(&port->txq_mutex);
+        atomic_count_dec(&port->txq_used[txport->qid]);
         txport->qid = -1;
     }
 }
 
-/* Takes one of the queues of 'txport' that the fewest threads use. */
+/* Takes one of the queues of 'txport' that the fewest threads use.
+ *
+ * Two threads that look at the same time may find the same queue.  Both count
+ * as its users then, and a queue that is shared takes packets from all of
+ * them (it is sent to as "concurrent"), so that nothing worse comes of it than
+ * an uneven share, until one of the two has been idle for a while. */
 static void
 xps_acquire(struct pmd_txport *txport)
 {
     struct dp_port *port = txport->port;
     int n_txq = netdev_n_txq(port->netdev);
+    unsigned int fewest = atomic_count_get(&port->txq_used[0]);
     int best = 0;
 
-    ovs_mutex_lock(&port->txq_mutex);
     for (int i = 1; i < n_txq; i++) {
-        if (port->txq_used[i] < port->txq_used[best]) {
+        unsigned int n = atomic_count_get(&port->txq_used[i]);
+
+        if (n < fewest) {
+            fewest = n;
             best = i;
         }
     }
-    port->txq_used[best]++;
-    ovs_mutex_unlock(&port->txq_mutex);
+    atomic_count_inc(&port->txq_used[best]);
     txport->qid = best;
 }
 
@@ -230,6 +235,7 @@ static int
 txport_flush(struct pmd_thread *pmd, struct pmd_txport *txport)
 {
     int n = dp_packet_batch_size(&txport->batch);
+    enum pmd_stage outer = pmd_stage_enter(&pmd->mark, PMD_STAGE_TRANSMIT);
     struct netdev *netdev = txport->port->netdev;
     struct pmd_timer timer;
     uint32_t interval;
@@ -246,6 +252,7 @@ txport_flush(struct pmd_thread *pmd, struct pmd_txport *txport)
         netdev_send(netdev, pmd->static_tx_qid, &txport->batch, false);
         break;
     }
+    pmd_stage_set(&pmd->mark, outer);
     dp_packet_batch_init(&txport->batch);
     pmd->txports.n_pending--;
 

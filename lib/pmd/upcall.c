@@ -117,7 +117,7 @@ install_flow(struct pmd_thread *pmd, const struct dp_key *key,
         pmd_flow_install(pmd, match, ufid, actions->data, actions->size,
                          orig_in_port, &flow);
     }
-    ovs_mutex_unlock(&pmd->flows.mutex);
+    dp_flow_table_unlock(&pmd->flows);
     return flow;
 }
 
@@ -211,6 +211,7 @@ pmd_upcall_action(struct pmd_thread *pmd, struct dp_packet_batch *batch,
     struct dp_packet_batch copies;
     struct dp_packet *packet;
     struct ofpbuf actions;
+    enum pmd_stage outer;
     bool copied = false;
 
     if (!pmd_upcall_begin(pmd)) {
@@ -218,6 +219,7 @@ pmd_upcall_action(struct pmd_thread *pmd, struct dp_packet_batch *batch,
         dp_packet_delete_batch(batch, steal);
         return;
     }
+    outer = pmd_stage_enter(&pmd->mark, PMD_STAGE_UPCALL);
 
     if (batch->trunc) {
         /* Userspace is to see the cut packets, others the whole ones. */
@@ -241,4 +243,5 @@ pmd_upcall_action(struct pmd_thread *pmd, struct dp_packet_batch *batch,
         dp_packet_delete_batch(batch, true);
     }
     pmd_upcall_end(pmd);
+    pmd_stage_set(&pmd->mark, outer);
 }

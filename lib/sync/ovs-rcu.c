@@ -99,11 +99,13 @@ struct callback {
 
 struct parcel {
     struct handoff_node node;
+    struct reader *reader;      /* Whose callbacks they are; a reference. */
     unsigned int n;
     struct callback callbacks[PARCEL_SIZE];
 };
 
-/* What RCU knows of a thread, from its first use of RCU until it exits. */
+/* What RCU knows of a thread, from its first use of RCU until it exits; the
+ * memory stays until its last callback has been called. */
 struct reader {
     /* Written by the thread itself, read by those who wait for a grace
      * period.  AWAY or an epoch; see the top of this file for the orders. */
@@ -121,6 +123,14 @@ struct reader {
 
     struct ovs_list list_node;  /* In 'readers', under its mutex. */
     char name[16];              /* Changed and read under the same mutex. */
+    unsigned int thread_id;     /* ovsthread_id_self().  Constant. */
+
+    /* Changed by those who call, and so not beside what the thread uses all
+     * the time. */
+    PADDED_MEMBERS(CACHE_LINE_SIZE,
+        atomic_uint64_t n_called;   /* Of 'n_postponed'.  Relaxed. */
+        struct ovs_refcount ref_cnt; /* The thread's, and one per parcel. */
+    );
 };
 
 /* Each has a line of its own: the epoch is read in every quiescent state, and
@@ -275,6 +285,9 @@ reader_new(void)
 
     atomic_init(&reader->shown, AWAY);
     atomic_init(&reader->n_postponed, 0);
+    atomic_init(&reader->n_called, 0);
+    ovs_refcount_init(&reader->ref_cnt);
+    reader->thread_id = ovsthread_id_self();
     reader_update_name(reader);
 
     ovs_mutex_lock(&readers_mutex);
@@ -324,6 +337,14 @@ reader_announce(struct reader *reader)
     }
 }
 
+static void
+reader_unref(struct reader *reader)
+{
+    if (ovs_refcount_unref(&reader->ref_cnt) == 1) {
+        free_cacheline(reader);
+    }
+}
+
 /* Destructor of 'self_key'. */
 static void
 reader_exit(void *reader_)
@@ -345,7 +366,7 @@ reader_exit(void *reader_)
     ovs_list_remove(&reader->list_node);
     ovs_mutex_unlock(&readers_mutex);
 
-    free_cacheline(reader);
+    reader_unref(reader);
 }
 
 /* Those who wait: grace periods. */
@@ -473,6 +494,8 @@ parcel_call(struct parcel *parcel)
         }
     }
     atomic_add_relaxed(&n_called, parcel->n, &n);
+    atomic_add_relaxed(&parcel->reader->n_called, parcel->n, &n);
+    reader_unref(parcel->reader);
     free(parcel);
 }
 
@@ -589,6 +612,8 @@ ovsrcu_postpone__(void (*function)(void *aux), void *aux)
 
     if (!parcel) {
         parcel = reader->parcel = xmalloc(sizeof *parcel);
+        ovs_refcount_ref(&reader->ref_cnt);
+        parcel->reader = reader;
         parcel->n = 0;
     }
     parcel->callbacks[parcel->n].function = function;
@@ -790,6 +815,33 @@ rcu_stats_get(struct rcu_stats *stats)
         stats->n_active += shown != AWAY;
     }
     ovs_mutex_unlock(&readers_mutex);
+}
+
+bool
+rcu_stats_get_thread(unsigned int thread_id, struct rcu_thread_stats *stats)
+    OVS_EXCLUDED(readers_mutex)
+{
+    struct reader *reader;
+    bool found = false;
+
+    memset(stats, 0, sizeof *stats);
+    ovs_mutex_lock(&readers_mutex);
+    LIST_FOR_EACH (reader, list_node, &readers) {
+        if (reader->thread_id == thread_id) {
+            uint64_t shown, called;
+
+            atomic_read_relaxed(&reader->n_called, &called);
+            atomic_read_relaxed(&reader->n_postponed, &stats->n_postponed);
+            atomic_read_relaxed(&reader->shown, &shown);
+            /* Two numbers that move: the older may be the larger. */
+            stats->n_called = MIN(called, stats->n_postponed);
+            stats->active = shown != AWAY;
+            found = true;
+            break;
+        }
+    }
+    ovs_mutex_unlock(&readers_mutex);
+    return found;
 }
 
 unsigned int

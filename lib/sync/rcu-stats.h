@@ -17,6 +17,7 @@
  * Every function may be called in any thread.  The figures of other threads
  * are read while they move, so they are exact only when nothing moves. */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct rcu_stats {
@@ -29,6 +30,18 @@ struct rcu_stats {
 };
 
 void rcu_stats_get(struct rcu_stats *);
+
+/* The same of one thread. */
+struct rcu_thread_stats {
+    uint64_t n_postponed;       /* Callbacks that it ever gave to RCU. */
+    uint64_t n_called;          /* Of these, callbacks that have returned. */
+    bool active;                /* It is not quiescent. */
+};
+
+/* Fills 'stats' for the thread whose ovsthread_id_self() is 'thread_id'.
+ * Returns false, with all zero, if there is none (any more) that uses RCU.
+ * Ids are not used again, so that one may be kept for as long as one likes. */
+bool rcu_stats_get_thread(unsigned int thread_id, struct rcu_thread_stats *);
 
 /* Callbacks that this thread has postponed and not handed over yet; its next
  * quiescent state does that. */

@@ -316,9 +316,12 @@ dp_classifier_rank(struct dp_classifier *cls)
     struct subtable *subtable;
 
     PVECTOR_FOR_EACH (subtable, &cls->ranked) {
+        uint32_t hits;
+
+        atomic_read_relaxed(&subtable->hits, &hits);
         pvector_change_priority(&cls->ranked, subtable,
-                                MIN(subtable->hits, INT_MAX));
-        subtable->hits = 0;
+                                MIN(hits - subtable->hits_ranked, INT_MAX));
+        subtable->hits_ranked = hits;
     }
     pvector_publish(&cls->ranked);
 }

@@ -121,12 +121,15 @@ static inline void
 dp_classifier_credit(struct subtable *subtable)
 {
     if (subtable) {
-        subtable->hits++;
+        uint32_t hits;
+
+        atomic_read_relaxed(&subtable->hits, &hits);
+        atomic_store_relaxed(&subtable->hits, hits + 1);
     }
 }
 
-/* Ranks the subtables anew by their hits since the last time, and forgets
- * these.  Writer only, and the owner of the hit counts must be the caller. */
+/* Ranks the subtables anew by their hits since the last time.  Writer only,
+ * in any thread: the owner goes on counting meanwhile. */
 void dp_classifier_rank(struct dp_classifier *);
 
 #endif /* table/dp-classifier.h */

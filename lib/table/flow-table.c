@@ -240,6 +240,8 @@ dp_flow_table_init(struct dp_flow_table *table)
     table->slab = dp_slab_create();
     cmap_init(&table->by_ufid);
     atomic_count_init(&table->n_total, 0);
+    atomic_init(&table->n_removed, 0);
+    atomic_init(&table->rank_wanted, false);
     cmap_init(&table->simple);
     ccmap_init(&table->n_flows);
     ccmap_init(&table->n_simple);
@@ -279,6 +281,36 @@ dp_flow_table_count(const struct dp_flow_table *table)
     /* Not cmap_count(), which only the writer may call. */
     return atomic_count_get(&CONST_CAST(struct dp_flow_table *,
                                         table)->n_total);
+}
+
+static void
+rank_subtables(struct dp_flow_table *table)
+    OVS_REQUIRES(table->mutex)
+{
+    struct dp_classifier *cls;
+
+    atomic_store_relaxed(&table->rank_wanted, false);
+    CMAP_FOR_EACH (cls, node, &table->classifiers) {
+        dp_classifier_rank(cls);
+    }
+}
+
+void
+dp_flow_table_unlock(struct dp_flow_table *table)
+{
+    if (OVS_UNLIKELY(dp_flow_table_wants_ranking(table))) {
+        rank_subtables(table);
+    }
+    ovs_mutex_unlock(&table->mutex);
+}
+
+void
+dp_flow_table_rank_if_wanted(struct dp_flow_table *table)
+{
+    if (dp_flow_table_wants_ranking(table)) {
+        ovs_mutex_lock(&table->mutex);
+        dp_flow_table_unlock(table);
+    }
 }
 
 void
@@ -345,6 +377,7 @@ dp_flow_table_remove(struct dp_flow_table *table, struct dp_flow *flow)
     struct dp_flow_info *info = flow->info;
     struct dp_classifier *cls = dp_flow_table_get_classifier(table,
                                                              info->in_port);
+    uint64_t n_removed;
 
     ovs_assert(!info->dead);
     info->dead = true;
@@ -354,6 +387,11 @@ dp_flow_table_remove(struct dp_flow_table *table, struct dp_flow *flow)
     atomic_count_dec(&table->n_total);
 
     dp_flow_publish(flow, NULL);
+    atomic_read_relaxed(&table->n_removed, &n_removed);
+    /* Pairs with the acquire in dp_flow_table_n_removed(): 'flow' is dead for
+     * whoever sees that the number has grown. */
+    atomic_store_explicit(&table->n_removed, n_removed + 1,
+                          memory_order_release);
     dp_classifier_remove(cls, flow);
     dp_flow_unref(flow);
 }

@@ -14,7 +14,15 @@
  * -------------
  * Changes require 'mutex'.  Searches require nothing but that the caller does
  * not quiesce while it uses what it found.  What is removed stays readable for
- * a grace period. */
+ * a grace period.
+ *
+ * Ranking
+ * -------
+ * Now and then somebody has to rank the subtables anew (dp_classifier_rank()),
+ * which is a change.  The thread that forwards takes no lock, so it only asks
+ * for it.  The next writer who is done does it; where there is none, whoever
+ * looks after the datapath does, by dp_flow_table_rank_if_wanted().  Hence
+ * whoever has locked 'mutex' unlocks it by dp_flow_table_unlock(). */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,6 +43,11 @@ struct dp_flow_table {
     struct cmap by_ufid;        /* 'struct dp_flow_info's.  Written with
                                  * 'mutex'. */
     atomic_count n_total;       /* Of them.  Written with 'mutex'. */
+    atomic_uint64_t n_removed;  /* Ever.  Written with 'mutex', release; pairs
+                                 * with dp_flow_table_n_removed(). */
+    atomic_bool rank_wanted;    /* Set by the owner thread, cleared by whoever
+                                 * ranks, with 'mutex'.  Relaxed: it stands for
+                                 * no other data. */
     struct cmap simple;         /* Likewise, by simple mark. */
     struct ccmap n_flows;       /* Per input port.  Written with 'mutex'. */
     struct ccmap n_simple;      /* Per input port.  Written with 'mutex'. */
@@ -47,6 +60,32 @@ void dp_flow_table_init(struct dp_flow_table *);
 /* Removes all flows and frees the table's memory (after grace periods). No
  * other thread may use the table. */
 void dp_flow_table_destroy(struct dp_flow_table *);
+
+/* Ends a change: ranks the subtables of all classifiers, by their hits since
+ * the last time, if that was asked for, and unlocks the mutex. */
+void dp_flow_table_unlock(struct dp_flow_table *table)
+    OVS_RELEASES(table->mutex);
+
+/* Does what was asked for if no writer has done it yet. */
+void dp_flow_table_rank_if_wanted(struct dp_flow_table *table)
+    OVS_EXCLUDED(table->mutex);
+
+/* Asks for a ranking.  Owner thread. */
+static inline void
+dp_flow_table_ask_for_ranking(struct dp_flow_table *table)
+{
+    atomic_store_relaxed(&table->rank_wanted, true);
+}
+
+/* Returns true if it was asked for and is not done.  Any thread. */
+static inline bool
+dp_flow_table_wants_ranking(struct dp_flow_table *table)
+{
+    bool wanted;
+
+    atomic_read_relaxed(&table->rank_wanted, &wanted);
+    return wanted;
+}
 
 /* What a new flow is made of. */
 struct dp_flow_spec {
@@ -110,6 +149,21 @@ struct dp_classifier *dp_flow_table_get_classifier(
     const struct dp_flow_table *, odp_port_t in_port);
 
 size_t dp_flow_table_count(const struct dp_flow_table *);
+
+/* Returns how many flows were ever removed.  The caller finds these dead from
+ * now on, so that it need not look for dead flows again before the number has
+ * grown. */
+static inline uint64_t
+dp_flow_table_n_removed(const struct dp_flow_table *table)
+{
+    uint64_t n;
+
+    /* Pairs with the release in dp_flow_table_remove(). */
+    atomic_read_explicit(
+        &CONST_CAST(struct dp_flow_table *, table)->n_removed, &n,
+        memory_order_acquire);
+    return n;
+}
 
 /* Simple marks. */
 

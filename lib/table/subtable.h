@@ -72,7 +72,9 @@ struct subtable {
     size_t n_flows;             /* Writer only. */
     size_t n_uses;              /* Masks that may file flows here.  Writer
                                  * only. */
-    uint32_t hits;              /* Since the last ranking.  Owner thread. */
+    atomic_uint32_t hits;       /* Ever; wraps.  Owner thread counts, the
+                                 * ranking reads; relaxed. */
+    uint32_t hits_ranked;       /* 'hits' at the last ranking.  Writer only. */
 };
 
 /* Takes ownership of 'mask'. */

@@ -57,10 +57,20 @@ tests_unit_test_handoff_SOURCES = \
 	tests/unit/test-handoff.c \
 	tests/unit/unit.h
 
+unit_tests += tests/unit/test-housekeeping
+tests_unit_test_housekeeping_SOURCES = \
+	tests/unit/test-housekeeping.c \
+	tests/unit/walk-fixture.h
+
 unit_tests += tests/unit/test-lookup
 tests_unit_test_lookup_SOURCES = \
 	tests/unit/table-fixture.h \
 	tests/unit/test-lookup.c \
+	tests/unit/unit.h
+
+unit_tests += tests/unit/test-malloc
+tests_unit_test_malloc_SOURCES = \
+	tests/unit/test-malloc.c \
 	tests/unit/unit.h
 
 unit_tests += tests/unit/test-meter
@@ -111,6 +121,15 @@ tests_unit_test_seq_SOURCES = \
 	tests/unit/test-seq.c \
 	tests/unit/stop-point.h \
 	tests/unit/unit.h
+
+# Without inlining: it looks for functions in stacks.
+unit_tests += tests/unit/test-stall
+tests_unit_test_stall_SOURCES = \
+	tests/unit/test-stall.c \
+	tests/unit/unit.h
+tests_unit_test_stall_CFLAGS = $(AM_CFLAGS) -fno-inline \
+	-fno-optimize-sibling-calls
+$(tests_unit_test_stall_OBJECTS): | openvswitch.configured
 
 unit_tests += tests/unit/test-table
 tests_unit_test_table_SOURCES = \

@@ -528,7 +528,8 @@ check_order(const struct dp_classifier *cls, struct dp_flow *const *flows,
     CHECK_UINT(n_subtables, ==, n);
     for (size_t i = 0; i < n; i++) {
         CHECK(ranked[i].ptr == flows[i]->info->subtable);
-        CHECK_UINT(flows[i]->info->subtable->hits, ==, 0);
+        CHECK_UINT(flows[i]->info->subtable->hits, ==,
+                   flows[i]->info->subtable->hits_ranked);
         CHECK_UINT(place_of_flow(cls, flows[i]), ==, i + 1);
     }
 }
@@ -578,8 +579,8 @@ test_ranking(void)
     /* No hits for who is new, and none that overflow for who has many. */
     newcomer = add_prefix(&model, 77 << 16, 16, 1);
     CHECK_UINT(place_of_flow(cls, newcomer), ==, N + 1);
-    flows[N - 1]->info->subtable->hits = UINT32_MAX;
-    flows[0]->info->subtable->hits = 1000;
+    flows[N - 1]->info->subtable->hits += UINT32_MAX;
+    flows[0]->info->subtable->hits += 1000;
     dp_classifier_rank(cls);
     CHECK_UINT(place_of_flow(cls, flows[N - 1]), ==, 1);
     CHECK_UINT(place_of_flow(cls, flows[0]), ==, 2);

@@ -400,7 +400,7 @@ test_classifier_masks(void)
     n = 0;
     CHECK(dp_flow_table_find_key(&table, &key, &n) == flows[32]);
     CHECK_UINT(n, ==, 1);
-    CHECK_UINT(subtable->hits, ==, 0);
+    CHECK_UINT(subtable->hits_ranked, ==, 1);
 
     for (int i = 1; i < N; i++) {
         remove_flow(&table, flows[i]);

@@ -104,20 +104,15 @@ test_two_ports(void)
 static unsigned int
 txq_used(uint32_t port_no, int qid)
 {
-    unsigned int n;
-
-    ovs_mutex_lock(&ports[port_no]->txq_mutex);
-    n = ports[port_no]->txq_used[qid];
-    ovs_mutex_unlock(&ports[port_no]->txq_mutex);
-    return n;
+    return atomic_count_get(&ports[port_no]->txq_used[qid]);
 }
 
 static void
 add_txq_user(uint32_t port_no, int qid, int n)
 {
-    ovs_mutex_lock(&ports[port_no]->txq_mutex);
-    ports[port_no]->txq_used[qid] += n;
-    ovs_mutex_unlock(&ports[port_no]->txq_mutex);
+    atomic_count *used = &ports[port_no]->txq_used[qid];
+
+    atomic_count_set(used, atomic_count_get(used) + n);
 }
 
 /* The queue that the fewest use, kept while in use, given back when idle. */

@@ -171,10 +171,7 @@ make_port(struct pmd_thread *pmd, uint32_t port_no, enum txq_mode mode,
     port->netdev->n_txq = n_txq;
     port->port_no = u32_to_odp(port_no);
     port->txq_mode = mode;
-    ovs_mutex_init(&port->txq_mutex);
-    ovs_mutex_lock(&port->txq_mutex);
     port->txq_used = xcalloc(n_txq + 1, sizeof *port->txq_used);
-    ovs_mutex_unlock(&port->txq_mutex);
 
     ovs_mutex_lock(&pmd->port_mutex);
     pmd_tx_ports_add(pmd, port);
