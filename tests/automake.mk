@@ -4,9 +4,10 @@
 # make check-unit        the unit tests and scripts alone
 # make check-weft        the Autotest suite alone; TESTSUITEFLAGS go to it
 # make check-sanitizers  the unit and stress tests with ASan+UBSan, with TSan
-# make check-stress, check-differential  the stress tests
+# make check-stress, check-differential, check-soak  the stress tests
 # make check-openvswitch[-part]  Open vSwitch's own test suite over our objects
 # make bench-datapath, bench-latency, bench-sync  ours against Open vSwitch's
+# make bench-poll-trace  locks, heap and system calls of a PMD thread, likewise
 # make bench-coro        the price of coroutines and of interleaving
 # make bench-flow-table  the price of the flow table's concurrency
 #
@@ -93,8 +94,11 @@ tests/weft-testsuite: $(weft_testsuite_at) tests/package.m4
 	  -I $(OVS_SOURCE) -o $@.tmp $(srcdir)/tests/weft-testsuite.at
 	$(AM_V_at)mv $@.tmp $@
 
+# Tests of Open vSwitch's checkpatch ask git where the sources begin: not in
+# the repository that this build directory may be in.
 AUTOTEST_PATH = utilities:vswitchd:ovsdb:vtep:tests:ipsec
-RUN_TESTSUITE = env $(TEST_ENVIRONMENT) $(PYTHON3) \
+RUN_TESTSUITE = env $(TEST_ENVIRONMENT) \
+	GIT_CEILING_DIRECTORIES='$(abs_builddir)' $(PYTHON3) \
 	$(srcdir)/build-aux/run-testsuite --dir openvswitch-ours \
 	--path '$(AUTOTEST_PATH)'
 check-weft: tests/weft-testsuite openvswitch-ours.done
