@@ -73,6 +73,12 @@ struct digest {
     uint64_t n, sum;
 };
 
+/* The last packet of a stream that came out of a port. */
+struct stream {
+    uint32_t id;
+    uint32_t last_seq;
+};
+
 struct port {
     struct synthetic_source source;
     struct synthetic_sink sink;
@@ -82,7 +88,7 @@ struct port {
     size_t head, tail;
     size_t burst;               /* Packets that one poll gives. */
     struct digest out;
-    uint32_t *last_seq;         /* Of each stream that came out here. */
+    struct stream *streams;     /* N_STREAMS, by the low bits of 'id'. */
 };
 
 static struct differential {
@@ -212,10 +218,13 @@ port_take(struct synthetic_sink *sink, const struct dp_packet_batch *batch,
 
         digest_add(&port->out, hash64(data, size, size));
         if (packet_gen_get_tag(data, size, &tag)) {
-            uint32_t *last = &port->last_seq[tag.stream];
+            struct stream *stream = &port->streams[tag.stream % N_STREAMS];
 
-            d.n_disordered += tag.seq + 1 < *last;
-            *last = MAX(*last, tag.seq + 1);
+            if (stream->id != tag.stream) {
+                *stream = (struct stream) { .id = tag.stream };
+            }
+            d.n_disordered += tag.seq < stream->last_seq;
+            stream->last_seq = MAX(stream->last_seq, tag.seq);
         }
         if (tracing()) {
             char *name = xasprintf("out %"PRIu32,
@@ -795,7 +804,7 @@ open_ports(void)
         port->source.fill = port_fill;
         port->sink.take = port_take;
         port->queue = xcalloc(MAX_QUEUE, sizeof *port->queue);
-        port->last_seq = xcalloc(N_STREAMS, sizeof *port->last_seq);
+        port->streams = xcalloc(N_STREAMS, sizeof *port->streams);
         synthetic_set_source(port->netdev, 0, &port->source);
         synthetic_set_sink(port->netdev, &port->sink);
         synthetic_set_enabled(port->netdev, true);
@@ -845,7 +854,7 @@ close_ports(void)
     for (size_t i = 0; i < RF_N_PORTS; i++) {
         netdev_close(d.ports[i].netdev);
         free(d.ports[i].queue);
-        free(d.ports[i].last_seq);
+        free(d.ports[i].streams);
     }
 }
 

@@ -15,10 +15,10 @@
 #include "util.h"
 
 enum { TAG_MAGIC = 0x51a77ed1 };
-enum { TAG_SIZE = 16 };
+enum { TAG_SIZE = 20 };
 enum { MAX_DEPTH = 2 };         /* Of frames in tunnels. */
 
-/* A tag is a magic number and three 16-bit values, each followed by its
+/* A tag is a magic number and four 16-bit values, each followed by its
  * complement.  Such a pair adds nothing to an Internet checksum, so a tag can
  * be written when the frame is complete. */
 static uint32_t
@@ -543,6 +543,7 @@ finish_tag(struct packet_gen_frame *f, uint32_t seq)
 {
     uint32_t tag[TAG_SIZE / 4] = {
         TAG_MAGIC,
+        complement_pair(f->stream >> 16),
         complement_pair(f->stream),
         complement_pair(seq >> 16),
         complement_pair(seq),
@@ -605,10 +606,11 @@ packet_gen_get_tag(const void *data, size_t size, struct packet_tag *tag)
         return false;
     }
     memcpy(words, (const uint8_t *) data + size - sizeof words, sizeof words);
-    tag->stream = words[1] >> 16;
-    tag->seq = (words[2] >> 16) << 16 | words[3] >> 16;
+    tag->stream = (words[1] >> 16) << 16 | words[2] >> 16;
+    tag->seq = (words[3] >> 16) << 16 | words[4] >> 16;
     return words[0] == TAG_MAGIC
-           && words[1] == complement_pair(tag->stream)
-           && words[2] == complement_pair(tag->seq >> 16)
-           && words[3] == complement_pair(tag->seq);
+           && words[1] == complement_pair(tag->stream >> 16)
+           && words[2] == complement_pair(tag->stream)
+           && words[3] == complement_pair(tag->seq >> 16)
+           && words[4] == complement_pair(tag->seq);
 }

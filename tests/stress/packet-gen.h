@@ -63,7 +63,7 @@ struct packet_gen {
 };
 
 struct packet_tag {
-    uint16_t stream;
+    uint32_t stream;
     uint32_t seq;
 };
 
