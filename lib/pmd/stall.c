@@ -84,6 +84,7 @@ struct ring {
 struct caught {
     uint64_t start;             /* 0: there is none. */
     uint64_t last;              /* 'start' of the last one there was. */
+    uint64_t seen;              /* When it was found. */
     uint64_t next_age;          /* When to look again, cycles. */
     bool asked;                 /* For its stack. */
     int64_t waited_before_us;   /* run_delay_us() when it was found. */
@@ -465,6 +466,20 @@ complete_record(struct pmd_stall *stall, struct pmd_stall_record *record,
     }
 }
 
+/* Returns true if what is caught was stuck in the iteration that began at
+ * 'start'.  The thread publishes a begin a little later than it is: whoever is
+ * stuck meanwhile is found in the iteration before, which has no report. */
+static bool
+is_caught(const struct pmd_stall *stall, uint64_t start)
+    OVS_REQUIRES(stall->mutex)
+{
+    const struct caught *caught = &stall->caught;
+
+    return caught->start && (caught->start == start
+                             || (caught->start < start
+                                 && start < caught->seen));
+}
+
 static void
 take_report(struct pmd_stall *stall, uint64_t start, uint64_t cycles)
     OVS_REQUIRES(stall->mutex)
@@ -473,7 +488,7 @@ take_report(struct pmd_stall *stall, uint64_t start, uint64_t cycles)
     uint64_t us = cycles_to_us(cycles);
     struct pmd_stall_figures *figures;
 
-    if (stall->caught.start == start) {
+    if (is_caught(stall, start)) {
         struct pmd_stall_record *record
             = &stall->records[stall->n_records++ % PMD_STALL_RECORDS];
 
@@ -526,7 +541,8 @@ pmd_stall_capture(struct pmd_thread *pmd, uint64_t start,
 
     ovs_mutex_lock(&stall->mutex);
     if (caught->last != start) {
-        uint64_t age = now_cycles() - start;
+        uint64_t now = now_cycles();
+        uint64_t age = now - start;
         int tid = read_tid(stall);
 
         /* The last one's report may have come since the last look.  If it has
@@ -535,6 +551,7 @@ pmd_stall_capture(struct pmd_thread *pmd, uint64_t start,
         *caught = (struct caught) {
             .start = start,
             .last = start,
+            .seen = now,
             .next_age = 2 * age,
             .record = {
                 .started = time_wall_msec() - cycles_to_us(age) / 1000,
