@@ -129,7 +129,8 @@ struct reader {
      * the time. */
     PADDED_MEMBERS(CACHE_LINE_SIZE,
         atomic_uint64_t n_called;   /* Of 'n_postponed'.  Relaxed. */
-        struct ovs_refcount ref_cnt; /* The thread's, and one per parcel. */
+        atomic_uint32_t n_refs; /* The thread's, and one per parcel.  Taken by
+                                 * the thread, relaxed; see reader_unref(). */
     );
 };
 
@@ -286,7 +287,7 @@ reader_new(void)
     atomic_init(&reader->shown, AWAY);
     atomic_init(&reader->n_postponed, 0);
     atomic_init(&reader->n_called, 0);
-    ovs_refcount_init(&reader->ref_cnt);
+    atomic_init(&reader->n_refs, 1);
     reader->thread_id = ovsthread_id_self();
     reader_update_name(reader);
 
@@ -340,7 +341,12 @@ reader_announce(struct reader *reader)
 static void
 reader_unref(struct reader *reader)
 {
-    if (ovs_refcount_unref(&reader->ref_cnt) == 1) {
+    uint32_t n;
+
+    /* As an acquire it pairs with the release of the same by all others, who
+     * are done with 'reader'. */
+    atomic_sub_explicit(&reader->n_refs, 1, &n, memory_order_acq_rel);
+    if (n == 1) {
         free_cacheline(reader);
     }
 }
@@ -612,7 +618,7 @@ ovsrcu_postpone__(void (*function)(void *aux), void *aux)
 
     if (!parcel) {
         parcel = reader->parcel = xmalloc(sizeof *parcel);
-        ovs_refcount_ref(&reader->ref_cnt);
+        atomic_add_relaxed(&reader->n_refs, 1, &n);
         parcel->reader = reader;
         parcel->n = 0;
     }
