@@ -442,6 +442,17 @@ has_other(const struct flow *flow)
                : flow->dl_type == htons(ETH_TYPE_ARP) && flow->nw_proto);
 }
 
+/* What Open vSwitch's library can put an NSH header in front of: it aborts when
+ * it shall do that to another type, which comes out of a GRE tunnel. */
+static bool
+can_carry_nsh(const struct flow *flow)
+{
+    return flow->packet_type == htonl(PT_ETH)
+           || flow->packet_type == htonl(PT_IPV4)
+           || flow->packet_type == htonl(PT_IPV6)
+           || flow->packet_type == htonl(PT_NSH);
+}
+
 static const char *
 pick_ipv4_template(struct rng *rng, const struct flow *flow)
 {
@@ -489,7 +500,7 @@ pick_template(struct rng *rng, const struct flow *flow)
         return pick_other_template(rng, flow);
     }
     if (odp_to_u32(flow->in_port.odp_port) != RF_PORT_CHECKED
-        && rng_percent(rng, 15)) {
+        && can_carry_nsh(flow) && rng_percent(rng, 15)) {
         return PICK(rng, encap_templates);
     }
     return PICK(rng, any_templates);
