@@ -13,6 +13,7 @@ doc_sources = \
 	Documentation/ref/counters.rst \
 	Documentation/internals/architecture.rst \
 	Documentation/internals/bench-datapath.png \
+	Documentation/internals/bench-latency.png \
 	Documentation/internals/contributing.rst \
 	Documentation/internals/performance.rst \
 	Documentation/internals/testing.rst
