@@ -21,6 +21,7 @@ bench_sources = \
 	tests/bench/flow-put.h \
 	tests/bench/flow-set.c \
 	tests/bench/flow-set.h \
+	tests/bench/options.h \
 	tests/bench/synthetic-netdev.c \
 	tests/bench/synthetic-netdev.h \
 	tests/bench/turns.h

@@ -16,6 +16,7 @@
 #include "dpif.h"
 #include "bench/flow-put.h"
 #include "bench/flow-set.h"
+#include "bench/options.h"
 #include "flow.h"
 #include "netdev.h"
 #include "openvswitch/ofpbuf.h"
@@ -213,24 +214,7 @@ bench_configure(struct bench *b)
         snprintf(value, sizeof value, "%d", opts.emc_inv_prob);
         dp_driver_set(&b->driver, "emc-insert-inv-prob", value);
     }
-    for (size_t i = 0; i < opts.n_config; i++) {
-        const char *assign = strchr(opts.config[i], '=');
-        char *key = xmemdup0(opts.config[i], assign - opts.config[i]);
-
-        dp_driver_set(&b->driver, key, assign + 1);
-        free(key);
-    }
-    if (opts.impl) {
-        const char *argv[] = {
-            "dpif-netdev/dpif-impl-set", opts.impl, NULL
-        };
-        char *error, *reply = dp_driver_appctl(&b->driver, argv, &error);
-
-        if (!reply) {
-            ovs_fatal(0, "dpif-impl-set %s: %s", opts.impl, error);
-        }
-        free(reply);
-    }
+    dp_driver_configure(&b->driver, opts.config, opts.n_config, opts.impl);
 }
 
 static void
@@ -692,18 +676,6 @@ usage(void)
     exit(EXIT_SUCCESS);
 }
 
-static uint64_t
-parse_number(const char *option, uint64_t min, uint64_t max)
-{
-    unsigned long long value;
-
-    if (!str_to_ullong(optarg, 0, &value) || value < min || value > max) {
-        ovs_fatal(0, "--%s: %s is not a number from %"PRIu64" to %"PRIu64,
-                  option, optarg, min, max);
-    }
-    return value;
-}
-
 static double
 parse_real(const char *option, double min, double max)
 {
@@ -751,13 +723,13 @@ parse_option(int c)
         opts.mode = parse_choice("mode", modes, ARRAY_SIZE(modes));
         break;
     case 'f':
-        opts.n_flows = parse_number("flows", 1, 1 << 25);
+        opts.n_flows = option_number("flows", 1, 1 << 25);
         break;
     case 'm':
-        opts.n_masks = parse_number("masks", 1, FLOW_SET_MAX_TSE_MASKS);
+        opts.n_masks = option_number("masks", 1, FLOW_SET_MAX_TSE_MASKS);
         break;
     case 'u':
-        opts.n_microflows = parse_number("microflows", 1, UINT32_MAX);
+        opts.n_microflows = option_number("microflows", 1, UINT32_MAX);
         break;
     case 'd':
         opts.choice = parse_choice("distribution", choice_names,
@@ -782,7 +754,7 @@ parse_option(int c)
         opts.smc = parse_choice("smc", switches, ARRAY_SIZE(switches));
         break;
     case 'e':
-        opts.emc_inv_prob = parse_number("emc", 0, INT_MAX);
+        opts.emc_inv_prob = option_number("emc", 0, INT_MAX);
         break;
     case 'i':
         opts.impl = optarg;
@@ -791,7 +763,7 @@ parse_option(int c)
         add_config(optarg);
         break;
     case 'o':
-        opts.n_outputs = parse_number("outputs", 1, MAX_OUTPUTS);
+        opts.n_outputs = option_number("outputs", 1, MAX_OUTPUTS);
         break;
     case 'S':
         opts.seconds = parse_real("seconds", 0.01, 86400);
@@ -800,13 +772,13 @@ parse_option(int c)
         opts.warmup = parse_real("warmup", 0, 86400);
         break;
     case 'p':
-        opts.pmd_core = parse_number("pmd-core", 0, 63);
+        opts.pmd_core = option_number("pmd-core", 0, 63);
         break;
     case 'c':
-        opts.main_core = parse_number("main-core", 0, 63);
+        opts.main_core = option_number("main-core", 0, 63);
         break;
     case 'x':
-        opts.seed = parse_number("seed", 0, UINT64_MAX);
+        opts.seed = option_number("seed", 0, UINT64_MAX);
         break;
     case 'V':
         opts.verify = true;

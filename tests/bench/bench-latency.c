@@ -14,6 +14,7 @@
 #include "bench/dp-driver.h"
 #include "bench/flow-put.h"
 #include "bench/flow-set.h"
+#include "bench/options.h"
 #include "bench/latency-histogram.h"
 #include "bench/synthetic-netdev.h"
 #include "dp-packet.h"
@@ -327,24 +328,7 @@ bench_configure(struct bench *b)
 
     snprintf(value, sizeof value, "%llx", 1ULL << opts.pmd_core);
     dp_driver_set(&b->driver, "pmd-cpu-mask", value);
-    for (size_t i = 0; i < opts.n_config; i++) {
-        const char *assign = strchr(opts.config[i], '=');
-        char *key = xmemdup0(opts.config[i], assign - opts.config[i]);
-
-        dp_driver_set(&b->driver, key, assign + 1);
-        free(key);
-    }
-    if (opts.impl) {
-        const char *argv[] = {
-            "dpif-netdev/dpif-impl-set", opts.impl, NULL
-        };
-        char *error, *reply = dp_driver_appctl(&b->driver, argv, &error);
-
-        if (!reply) {
-            ovs_fatal(0, "dpif-impl-set %s: %s", opts.impl, error);
-        }
-        free(reply);
-    }
+    dp_driver_configure(&b->driver, opts.config, opts.n_config, opts.impl);
 }
 
 static void
@@ -633,18 +617,6 @@ usage(void)
     exit(EXIT_SUCCESS);
 }
 
-static uint64_t
-parse_number(const char *option, uint64_t min, uint64_t max)
-{
-    unsigned long long value;
-
-    if (!str_to_ullong(optarg, 0, &value) || value < min || value > max) {
-        ovs_fatal(0, "--%s: %s is not a number from %"PRIu64" to %"PRIu64,
-                  option, optarg, min, max);
-    }
-    return value;
-}
-
 static double
 parse_seconds(const char *option, double min)
 {
@@ -689,10 +661,10 @@ parse_option(int c)
         parse_load();
         break;
     case 'f':
-        opts.n_flows = parse_number("flows", 64, 1 << 24);
+        opts.n_flows = option_number("flows", 64, 1 << 24);
         break;
     case 'o':
-        opts.n_outputs = parse_number("outputs", 1, MAX_OUTPUTS);
+        opts.n_outputs = option_number("outputs", 1, MAX_OUTPUTS);
         break;
     case 'S':
         opts.seconds = parse_seconds("seconds", 0.01);
@@ -710,10 +682,10 @@ parse_option(int c)
         add_config(optarg);
         break;
     case 'p':
-        opts.pmd_core = parse_number("pmd-core", 0, 63);
+        opts.pmd_core = option_number("pmd-core", 0, 63);
         break;
     case 'c':
-        opts.main_core = parse_number("main-core", 0, 63);
+        opts.main_core = option_number("main-core", 0, 63);
         break;
     case 'H':
         opts.histogram = optarg;

@@ -104,6 +104,28 @@ dp_driver_set(struct dp_driver *d, const char *key, const char *value)
 }
 
 void
+dp_driver_configure(struct dp_driver *driver, const char *const config[],
+                    size_t n, const char *impl)
+{
+    for (size_t i = 0; i < n; i++) {
+        const char *assign = strchr(config[i], '=');
+        char *key = xmemdup0(config[i], assign - config[i]);
+
+        dp_driver_set(driver, key, assign + 1);
+        free(key);
+    }
+    if (impl) {
+        const char *argv[] = { "dpif-netdev/dpif-impl-set", impl, NULL };
+        char *error, *reply = dp_driver_appctl(driver, argv, &error);
+
+        if (!reply) {
+            ovs_fatal(0, "dpif-impl-set %s: %s", impl, error);
+        }
+        free(reply);
+    }
+}
+
+void
 dp_driver_run(struct dp_driver *d, long long int msec)
 {
     long long int end = time_msec() + msec;

@@ -44,6 +44,12 @@ void dp_driver_close(struct dp_driver *);
  * NULL, and applies. */
 void dp_driver_set(struct dp_driver *, const char *key, const char *value);
 
+/* Sets the 'n' pairs "KEY=VALUE" of 'config', and has the datapath look up by
+ * 'impl' (a name for dpif-netdev/dpif-impl-set) unless that is NULL.  Ends the
+ * program if there is no such 'impl'. */
+void dp_driver_configure(struct dp_driver *, const char *const config[],
+                         size_t n, const char *impl);
+
 /* Lets the datapath work, then sleeps for 'msec' (0: does not). */
 void dp_driver_run(struct dp_driver *, long long int msec);
 

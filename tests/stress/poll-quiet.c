@@ -16,6 +16,7 @@
 #include "bench/dp-driver.h"
 #include "bench/flow-put.h"
 #include "bench/flow-set.h"
+#include "bench/options.h"
 #include "bench/synthetic-netdev.h"
 #include "dpif.h"
 #include "netdev.h"
@@ -640,18 +641,6 @@ usage(void)
     exit(EXIT_SUCCESS);
 }
 
-static uint64_t
-parse_number(const char *option, uint64_t min, uint64_t max)
-{
-    unsigned long long value;
-
-    if (!str_to_ullong(optarg, 0, &value) || value < min || value > max) {
-        ovs_fatal(0, "--%s: %s is not a number from %"PRIu64" to %"PRIu64,
-                  option, optarg, min, max);
-    }
-    return value;
-}
-
 static void
 parse_seconds(void)
 {
@@ -698,10 +687,10 @@ parse_option(int c)
         parse_load();
         break;
     case 'f':
-        opts.n_flows = parse_number("flows", N_CLASSES * N_MASKS, 1 << 24);
+        opts.n_flows = option_number("flows", N_CLASSES * N_MASKS, 1 << 24);
         break;
     case 'o':
-        opts.n_outputs = parse_number("outputs", 1, MAX_OUTPUTS);
+        opts.n_outputs = option_number("outputs", 1, MAX_OUTPUTS);
         break;
     case 'F':
         parse_fault();
@@ -710,10 +699,10 @@ parse_option(int c)
         opts.report = true;
         break;
     case 'p':
-        opts.pmd_core = parse_number("pmd-core", 0, 63);
+        opts.pmd_core = option_number("pmd-core", 0, 63);
         break;
     case 'c':
-        opts.main_core = parse_number("main-core", 0, 63);
+        opts.main_core = option_number("main-core", 0, 63);
         break;
     case 'l':
         opts.label = optarg;

@@ -15,6 +15,7 @@
 #include "bench/dp-driver.h"
 #include "bench/flow-put.h"
 #include "bench/flow-set.h"
+#include "bench/options.h"
 #include "bench/synthetic-netdev.h"
 #include "dpif.h"
 #include "flow.h"
@@ -855,18 +856,6 @@ usage(void)
     exit(EXIT_SUCCESS);
 }
 
-static uint64_t
-parse_number(const char *option, uint64_t min, uint64_t max)
-{
-    unsigned long long value;
-
-    if (!str_to_ullong(optarg, 0, &value) || value < min || value > max) {
-        ovs_fatal(0, "--%s: %s is not a number from %"PRIu64" to %"PRIu64,
-                  option, optarg, min, max);
-    }
-    return value;
-}
-
 static void
 parse_options(int argc, char *argv[])
 {
@@ -886,7 +875,7 @@ parse_options(int argc, char *argv[])
     while ((c = getopt_long(argc, argv, "hv", options, NULL)) != -1) {
         switch (c) {
         case 's':
-            opts.seconds = parse_number("seconds", 1, 86400);
+            opts.seconds = option_number("seconds", 1, 86400);
             break;
         case 'L':
             error = control_load_parse(optarg, &opts.loads);
@@ -899,7 +888,7 @@ parse_options(int argc, char *argv[])
             opts.changes = parse_changes(optarg);
             break;
         case 'f':
-            opts.n_flows = parse_number("flows", 64, 1 << 20);
+            opts.n_flows = option_number("flows", 64, 1 << 20);
             break;
         case 'F':
             if (strcmp(optarg, "leak")) {
