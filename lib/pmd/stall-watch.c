@@ -51,9 +51,12 @@ look_at(struct pmd_thread *pmd)
     atomic_read_explicit(&mark->slept, &slept, memory_order_acquire);
     atomic_read_explicit(&mark->start, &start, memory_order_acquire);
 
+    if (!start || stage == PMD_STAGE_SLEEP) {
+        return;
+    }
+    pmd_stall_glimpse(pmd, start, now, stage);
     /* 'start' may be later than 'now'. */
-    if (start && now > start && now - start > slept
-        && now - start - slept > limit && stage != PMD_STAGE_SLEEP) {
+    if (now > start && now - start > slept && now - start - slept > limit) {
         pmd_stall_capture(pmd, start, stage);
     }
 }

@@ -91,6 +91,16 @@ struct caught {
     struct pmd_stall_record record;
 };
 
+/* An iteration that was seen under way.  A report may come between a look at
+ * its ring and the next glimpse, so the last two are kept. */
+enum { GLIMPSES = 2 };
+
+struct glimpse {
+    uint64_t start;             /* 0: none yet. */
+    uint64_t seen;              /* When. */
+    enum pmd_stage stage;
+};
+
 struct pmd_stall {
     struct slot slot;
     struct ring ring;
@@ -105,6 +115,7 @@ struct pmd_stall {
     /* What is known. */
     struct ovs_mutex mutex;
     struct caught caught OVS_GUARDED;
+    struct glimpse glimpses[GLIMPSES] OVS_GUARDED; /* The newest first. */
     struct pmd_stall_figures stages[PMD_N_STAGES + 1] OVS_GUARDED;
     uint64_t lost_before OVS_GUARDED; /* n_lost at the clear. */
     uint64_t n_records OVS_GUARDED;   /* Ever; modulo the size it is
@@ -466,29 +477,40 @@ complete_record(struct pmd_stall *stall, struct pmd_stall_record *record,
     }
 }
 
-/* Returns true if what is caught was stuck in the iteration that began at
- * 'start'.  The thread publishes a begin a little later than it is: whoever is
- * stuck meanwhile is found in the iteration before, which has no report. */
+/* Returns true if what was known as 'known', 'seen' when it was, is the
+ * iteration that began at 'start'.  The thread publishes a begin a little later
+ * than it is: whoever is stuck meanwhile is found in the iteration before,
+ * which has no report. */
 static bool
-is_caught(const struct pmd_stall *stall, uint64_t start)
+is_same(uint64_t known, uint64_t seen, uint64_t start)
+{
+    return known && (known == start || (known < start && start < seen));
+}
+
+/* Returns where the iteration that began at 'start' was seen last. */
+static enum pmd_stage
+seen_in(const struct pmd_stall *stall, uint64_t start)
     OVS_REQUIRES(stall->mutex)
 {
-    const struct caught *caught = &stall->caught;
+    for (size_t i = 0; i < GLIMPSES; i++) {
+        const struct glimpse *glimpse = &stall->glimpses[i];
 
-    return caught->start && (caught->start == start
-                             || (caught->start < start
-                                 && start < caught->seen));
+        if (is_same(glimpse->start, glimpse->seen, start)) {
+            return glimpse->stage;
+        }
+    }
+    return PMD_STALL_NOT_CAUGHT;
 }
 
 static void
 take_report(struct pmd_stall *stall, uint64_t start, uint64_t cycles)
     OVS_REQUIRES(stall->mutex)
 {
-    enum pmd_stage stage = PMD_STALL_NOT_CAUGHT;
+    enum pmd_stage stage = seen_in(stall, start);
     uint64_t us = cycles_to_us(cycles);
     struct pmd_stall_figures *figures;
 
-    if (is_caught(stall, start)) {
+    if (is_same(stall->caught.start, stall->caught.seen, start)) {
         struct pmd_stall_record *record
             = &stall->records[stall->n_records++ % PMD_STALL_RECORDS];
 
@@ -529,6 +551,23 @@ pmd_stall_collect(struct pmd_thread *pmd)
 
     ovs_mutex_lock(&stall->mutex);
     collect(stall);
+    ovs_mutex_unlock(&stall->mutex);
+}
+
+void
+pmd_stall_glimpse(struct pmd_thread *pmd, uint64_t start, uint64_t now,
+                  enum pmd_stage stage)
+{
+    struct pmd_stall *stall = pmd->stall;
+    struct glimpse *glimpses = stall->glimpses;
+
+    ovs_mutex_lock(&stall->mutex);
+    if (glimpses[0].start != start) {
+        glimpses[1] = glimpses[0];
+    }
+    glimpses[0] = (struct glimpse) {
+        .start = start, .seen = now, .stage = stage,
+    };
     ovs_mutex_unlock(&stall->mutex);
 }
 

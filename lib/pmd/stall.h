@@ -15,8 +15,10 @@
  *
  * A thread that ends an iteration beyond the threshold reports its length
  * through a ring.  A report and what was noted belong together if they are of
- * the same iteration.  Stalls that were over before the watcher looked are
- * counted as PMD_STALL_NOT_CAUGHT, without a record.
+ * the same iteration.  A stall that was over before the watcher found it has
+ * no record, and counts for the stage in which the watcher last saw it while
+ * it was younger than the threshold.  If the watcher was kept from looking for
+ * that long, it counts as PMD_STALL_NOT_CAUGHT.
  *
  * The handler
  * -----------
@@ -44,7 +46,7 @@
 #include "pmd/pmd.h"
 #include "pmd/stage.h"
 
-/* In place of a stage: it was over before anybody looked. */
+/* In place of a stage: nobody looked while it lasted. */
 #define PMD_STALL_NOT_CAUGHT PMD_N_STAGES
 
 enum {
@@ -156,6 +158,10 @@ bool pmd_stall_has_stacks(void);
 void pmd_stall_prepare(void);
 /* Takes reports and an answered capture over into the records. */
 void pmd_stall_collect(struct pmd_thread *);
+/* Notes that the iteration known as 'start' of 'pmd' was seen in 'stage' at
+ * 'now' (cycles) or a little later. */
+void pmd_stall_glimpse(struct pmd_thread *, uint64_t start, uint64_t now,
+                       enum pmd_stage);
 /* Notes that the iteration known as 'start' of 'pmd' is stuck in 'stage', and
  * has its stack captured, and again each time that it has got twice as old. */
 void pmd_stall_capture(struct pmd_thread *, uint64_t start, enum pmd_stage);

@@ -594,6 +594,51 @@ test_sleep(void)
     close_datapath();
 }
 
+/* Over before it was found to be a stall, but not before it was seen. */
+static void
+test_glimpse(void)
+{
+    uint64_t ms = pmd_perf_tsc_hz() / 1000;
+    uint64_t start;
+
+    open_datapath();
+    pmd = non_pmd();
+    pmd_stall_set_threshold(pmd, PMD_STALL_MAX_US);
+    start = now_cycles() - 3 * ms;
+    pmd_stall_begin(pmd, start);
+    pmd_stage_set(&pmd->mark, PMD_STAGE_PARSE);
+    look_at(pmd);
+    pmd_stage_set(&pmd->mark, PMD_STAGE_TRANSMIT);
+    look_at(pmd);
+    CHECK_UINT(caught_start(), ==, 0);
+
+    /* It ends, and the next one is seen before the report is read. */
+    pmd_stall_set_threshold(pmd, 1000);
+    pmd_stall_end(pmd, 3 * ms);
+    pmd_stall_begin(pmd, start + 1);
+    pmd_stall_glimpse(pmd, start + 1, start + 2, PMD_STAGE_RECEIVE);
+    pmd_stall_read(pmd, &report);
+    CHECK_UINT(report.stages[PMD_STAGE_TRANSMIT].count, ==, 1);
+    CHECK_UINT(count_all(), ==, 1);
+    CHECK_UINT(report.n_records, ==, 0);
+
+    /* Two later nobody knows any more. */
+    pmd_stall_glimpse(pmd, start + 2, start + 3, PMD_STAGE_RECEIVE);
+    pmd_stall_glimpse(pmd, start + 4, start + 5, PMD_STAGE_RECEIVE);
+    pmd_stall_end(pmd, 2 * ms);
+    pmd_stall_read(pmd, &report);
+    CHECK_UINT(report.stages[PMD_STALL_NOT_CAUGHT].count, ==, 1);
+
+    /* It was stuck before it could publish its begin. */
+    pmd_stall_glimpse(pmd, start + 5, start + 10, PMD_STAGE_QUIESCE);
+    pmd_stall_begin(pmd, start + 9);
+    pmd_stall_end(pmd, 2 * ms);
+    pmd_stall_read(pmd, &report);
+    CHECK_UINT(report.stages[PMD_STAGE_QUIESCE].count, ==, 1);
+    CHECK_UINT(count_all(), ==, 3);
+    close_datapath();
+}
+
 /* The store. */
 
 static void
@@ -957,6 +1002,7 @@ main(int argc OVS_UNUSED, char *argv[])
     RUN_TEST(test_each_stage);
     RUN_TEST(test_no_queues);
     RUN_TEST(test_sleep);
+    RUN_TEST(test_glimpse);
     RUN_TEST(test_figures);
     RUN_TEST(test_threshold);
 #ifdef STALL_STACKS
