@@ -391,6 +391,23 @@ count_all(void)
     return n;
 }
 
+/* Checks that the stack in 'text' has the function of 'frame', if it can be
+ * told.  With TSan it cannot: its runtime defers a signal to where it waits
+ * for something itself, and the stack cannot be walked from there. */
+static void
+check_stack(const char *text, const char *frame)
+{
+#ifdef __SANITIZE_THREAD__
+    bool told = false;
+#else
+    bool told = pmd_stall_has_stacks();
+#endif
+
+    if (told) {
+        check_contains(text, frame);
+    }
+}
+
 /* Stages. */
 
 static void
@@ -489,9 +506,7 @@ stall_in(const struct stage_case *c)
     text = show();
     check_contains(text, line);
     check_contains(text, "and still stuck, blocked (state S)");
-    if (pmd_stall_has_stacks()) {
-        check_contains(text, name);
-    }
+    check_stack(text, name);
     free(text);
 
     us = time_usec() - us;
@@ -504,11 +519,9 @@ stall_in(const struct stage_case *c)
     CHECK_UINT(report.stages[c->stage].longest_us, >=, record->us);
     CHECK_UINT(report.stages[c->stage].total_us, >=, record->us);
     text = show();
-    if (pmd_stall_has_stacks()) {
-        check_contains(text, name);
-        check_contains(text, "    stall_at+0x");
-        check_contains(text, "    pmd_thread_main+0x");
-    }
+    check_stack(text, name);
+    check_stack(text, "    stall_at+0x");
+    check_stack(text, "    pmd_thread_main+0x");
     free(text);
     free(line);
     free(name);
