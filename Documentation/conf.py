@@ -33,3 +33,8 @@ html_show_sphinx = False
 html_copy_source = False
 html_show_sourcelink = False
 smartquotes = False
+
+man_pages = [
+    ('ref/ovs-udp-load.8', 'ovs-udp-load',
+     'UDP source and sink to measure a switch', author, 8),
+]

@@ -77,7 +77,8 @@ weft_testsuite_at = \
 	tests/weft-impl.at \
 	tests/weft-programs.at \
 	tests/weft-stall.at \
-	tests/weft-testsuite.at
+	tests/weft-testsuite.at \
+	tests/weft-udp-load.at
 EXTRA_DIST += $(weft_testsuite_at)
 CLEANFILES += tests/weft-testsuite tests/package.m4
 

@@ -142,6 +142,22 @@ tests_unit_test_txq_SOURCES = \
 	tests/unit/test-txq.c \
 	tests/unit/walk-fixture.h
 
+# Without anything of Open vSwitch, like the program itself.
+unit_tests += tests/unit/test-udp-load
+tests_unit_test_udp_load_SOURCES = \
+	tests/unit/test-udp-load.c \
+	tests/unit/unit.h \
+	utilities/udp-load/histogram.c \
+	utilities/udp-load/pace.c \
+	utilities/udp-load/sequence.c \
+	utilities/udp-load/streams.c \
+	utilities/udp-load/wire.c
+tests_unit_test_udp_load_CPPFLAGS = $(utilities_ovs_udp_load_CPPFLAGS) \
+	-I$(srcdir) -I$(srcdir)/tests/unit
+tests_unit_test_udp_load_CFLAGS = $(utilities_ovs_udp_load_CFLAGS)
+tests_unit_test_udp_load_LDADD =
+tests_unit_test_udp_load_LINK = $(utilities_ovs_udp_load_LINK)
+
 unit_tests += tests/unit/test-walk
 tests_unit_test_walk_SOURCES = \
 	tests/unit/test-walk.c \
