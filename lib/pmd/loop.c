@@ -113,6 +113,19 @@ pmd_poll_rxq(struct pmd_thread *pmd, struct dp_rxq *rxq, odp_port_t port_no)
     return n;
 }
 
+/* Looks whether 'rxq' is enabled, if its device has changed.  A change that
+ * comes in between is seen the next time, since its number is read first. */
+static void
+polled_update(struct polled *polled, const struct dp_rxq *rxq)
+{
+    uint64_t seq = netdev_get_change_seq(rxq->port->netdev);
+
+    if (polled->change_seq != seq) {
+        polled->change_seq = seq;
+        polled->rxq_enabled = netdev_rxq_enabled(rxq->rx);
+    }
+}
+
 /* Takes over what the control side wants to be polled and sent to. */
 static void
 poll_loop_load(struct poll_loop *loop)
@@ -130,12 +143,12 @@ poll_loop_load(struct poll_loop *loop)
         const struct dp_port *port = poll->rxq->port;
 
         loop->rxqs[i] = poll->rxq;
-        loop->polled[i++] = (struct polled) {
+        loop->polled[i] = (struct polled) {
             .port_no = port->port_no,
             .emc_enabled = port->emc_enabled,
-            .rxq_enabled = netdev_rxq_enabled(poll->rxq->rx),
-            .change_seq = netdev_get_change_seq(port->netdev),
+            .change_seq = 0,    /* No device's is. */
         };
+        polled_update(&loop->polled[i++], poll->rxq);
     }
     pmd_txports_load(pmd);
     ovs_mutex_unlock(&pmd->port_mutex);
@@ -149,14 +162,7 @@ poll_loop_check_queues(struct poll_loop *loop)
     enum pmd_stage outer = pmd_stage_enter(mark, PMD_STAGE_QUEUES);
 
     for (size_t i = 0; i < loop->n; i++) {
-        struct polled *polled = &loop->polled[i];
-        struct dp_rxq *rxq = loop->rxqs[i];
-        uint64_t seq = netdev_get_change_seq(rxq->port->netdev);
-
-        if (polled->change_seq != seq) {
-            polled->change_seq = seq;
-            polled->rxq_enabled = netdev_rxq_enabled(rxq->rx);
-        }
+        polled_update(&loop->polled[i], loop->rxqs[i]);
     }
     pmd_stage_set(mark, outer);
 }
