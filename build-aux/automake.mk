@@ -20,6 +20,7 @@ EXTRA_DIST = \
 	build-aux/relink-openvswitch \
 	build-aux/run-tests \
 	build-aux/run-testsuite \
+	build-aux/testsuite.py \
 	tests/tsan-suppressions
 
 OVS_MAKE = $(MAKE) -C openvswitch V=0

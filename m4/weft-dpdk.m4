@@ -2,10 +2,10 @@
 
 # WEFT_CHECK_DPDK
 #
-# Sets DPDK_CFLAGS, as Open vSwitch's own configure script derives them from
-# pkg-config's: both must compile the inline functions of DPDK's and of Open
-# vSwitch's headers for the same instructions, or the two halves of one program
-# hash the same bytes to different values.
+# Sets DPDK_LIBS, and DPDK_CFLAGS as Open vSwitch's own configure script derives
+# them from pkg-config's: both must compile the inline functions of DPDK's and
+# of Open vSwitch's headers for the same instructions, or the two halves of one
+# program hash the same bytes to different values.
 #
 # Sets NEED_DPDK_SHIM and WEFT_SHIM_LIBS where the library lacks a function
 # that Open vSwitch 3.5.0 calls.
@@ -22,6 +22,7 @@ AC_DEFUN([WEFT_CHECK_DPDK],
    weft_dpdk_shim=no
    weft_dpdk_summary="no (--without-dpdk)"
    DPDK_CFLAGS=
+   DPDK_LIBS=
    WEFT_SHIM_LIBS=
    AS_IF([test $weft_dpdk = yes],
      [AC_MSG_CHECKING([for DPDK 22.11 or later])
@@ -37,10 +38,12 @@ AC_DEFUN([WEFT_CHECK_DPDK],
       DPDK_CFLAGS="$DPDK_CFLAGS -D_FILE_OFFSET_BITS=64"
       AS_CASE([$host_cpu], [x86_64 | i?86], [DPDK_CFLAGS="$DPDK_CFLAGS -mssse3"])
 
+      DPDK_LIBS=`$PKG_CONFIG --libs libdpdk`
+
       weft_save_CFLAGS=$CFLAGS
       weft_save_LIBS=$LIBS
       CFLAGS="$CFLAGS $DPDK_CFLAGS"
-      LIBS="`$PKG_CONFIG --libs libdpdk` $LIBS"
+      LIBS="$DPDK_LIBS $LIBS"
       AC_MSG_CHECKING([whether linking with DPDK works])
       AC_LINK_IFELSE(
         [AC_LANG_PROGRAM([@%:@include <rte_eal.h>],
@@ -63,8 +66,10 @@ AC_DEFUN([WEFT_CHECK_DPDK],
          WEFT_SHIM_LIBS="-L`pwd`/lib -lweft-dpdk"
          weft_dpdk_summary="$weft_dpdk_version, without VDUSE queue limits"])])
    AM_CONDITIONAL([NEED_DPDK_SHIM], [test $weft_dpdk_shim = yes])
+   AM_CONDITIONAL([WITH_DPDK], [test $weft_dpdk = yes])
    weft_dpdk_option=--with-dpdk
    AS_IF([test $weft_dpdk = no], [weft_dpdk_option=--without-dpdk])
    AC_SUBST([WEFT_DPDK_OPTION], [$weft_dpdk_option])
    AC_SUBST([DPDK_CFLAGS])
+   AC_SUBST([DPDK_LIBS])
    AC_SUBST([WEFT_SHIM_LIBS])])

@@ -67,3 +67,45 @@ AC_DEFUN([WEFT_CHECK_LINKER],
      [*"GNU ld"*], [AC_MSG_RESULT([yes])],
      [AC_MSG_RESULT([${weft_linker:-no}])
       AC_MSG_ERROR([$CC links with "${weft_linker:-something unknown}", and GNU ld is needed for the check of the link map (Debian package: binutils; for clang, LDFLAGS=-fuse-ld=bfd)])])])
+
+# WEFT_CHECK_AFXDP
+#
+# Ports of type afxdp.  Open vSwitch's configure script looks for the libraries
+# by itself.  It is told where it is to do without, so that it is built anew
+# when they come.
+AC_DEFUN([WEFT_CHECK_AFXDP],
+  [AC_ARG_ENABLE([afxdp],
+     [AS_HELP_STRING([--disable-afxdp],
+        [build without ports of type afxdp @<:@default: with them, if libbpf and libxdp are there@:>@])],
+     [AS_CASE([$enableval],
+        [yes | no | auto], [],
+        [AC_MSG_ERROR([--enable-afxdp=$enableval: it takes yes, no or auto])])],
+     [enable_afxdp=auto])
+   weft_afxdp_needs=
+   AS_IF([test "$enable_afxdp" != no],
+     [AC_CHECK_HEADER([linux/if_xdp.h], [],
+        [weft_afxdp_needs="linux/if_xdp.h (Debian package: linux-libc-dev)"])
+      AC_CHECK_LIB([numa], [numa_alloc_onnode], [:],
+        [weft_afxdp_needs="libnuma (Debian package: libnuma-dev)"])
+      AC_CHECK_LIB([xdp], [libxdp_strerror], [:],
+        [weft_afxdp_needs="libxdp (Debian package: libxdp-dev)"], [-lbpf])
+      AC_CHECK_LIB([bpf], [bpf_xdp_detach], [:],
+        [weft_afxdp_needs="libbpf 0.7 or later (Debian package: libbpf-dev)"])
+      AC_CHECK_HEADER([xdp/xsk.h], [],
+        [weft_afxdp_needs="xdp/xsk.h (Debian package: libxdp-dev)"])
+      AC_CHECK_HEADER([bpf/libbpf.h], [],
+        [weft_afxdp_needs="bpf/libbpf.h (Debian package: libbpf-dev)"])])
+   WEFT_AFXDP_OPTION=
+   AS_IF([test "$enable_afxdp" = no],
+       [WEFT_AFXDP_OPTION=--disable-afxdp
+        weft_afxdp_summary="no (--disable-afxdp)"],
+     [test -z "$weft_afxdp_needs"],
+       [AS_IF([test "$enable_afxdp" = yes],
+          [WEFT_AFXDP_OPTION=--enable-afxdp])
+        weft_afxdp_summary=yes],
+     [test "$enable_afxdp" = yes],
+       [AC_MSG_ERROR([--enable-afxdp takes $weft_afxdp_needs, which was not found; see config.log])],
+     [WEFT_AFXDP_OPTION=--disable-afxdp
+      weft_afxdp_summary="no, for want of $weft_afxdp_needs"
+      AC_MSG_WARN([there will be no ports of type afxdp, for want of $weft_afxdp_needs; --disable-afxdp says that this is meant])])
+   AC_SUBST([WEFT_AFXDP_OPTION])])

@@ -90,8 +90,9 @@ AC_DEFUN([WEFT_OPENVSWITCH_OPTIONS],
             "--sysconfdir=$weft_sysconfdir" "--datarootdir=$weft_datarootdir" \
             "--datadir=$weft_datadir" "--mandir=$weft_mandir" \
             "--localstatedir=$weft_localstatedir" \
-            $weft_ovs_with --disable-shared --enable-silent-rules \
-            --enable-ssl --enable-libcapng "--with-dpdk=$weft_dpdk_shared" \
+            $weft_ovs_with $weft_ovs_afxdp \
+            --disable-shared --enable-silent-rules --enable-ssl \
+            --enable-libcapng "--with-dpdk=$weft_dpdk_shared" \
             "CC=$weft_cc" "CFLAGS=$weft_cflags" "CPPFLAGS=$weft_cppflags" \
             "LDFLAGS=$weft_ldflags" "LIBS=$weft_libs" \
             "PYTHON3=$weft_python3"; do
@@ -117,6 +118,7 @@ AC_DEFUN([WEFT_OPENVSWITCH_OPTIONS],
       weft_mandir='$mandir'
       weft_localstatedir='$localstatedir'
       weft_ovs_with='$weft_ovs_with'
+      weft_ovs_afxdp='$WEFT_AFXDP_OPTION'
       weft_dpdk_shared='$weft_dpdk_shared'
       weft_cc='$CC'
       weft_cflags='$CFLAGS $SANITIZE_CFLAGS'
@@ -130,6 +132,7 @@ AC_DEFUN([WEFT_SUMMARY],
   [AC_MSG_NOTICE([
   Open vSwitch:  $weft_found in $OVS_SOURCE
   DPDK:          $weft_dpdk_summary
+  AF_XDP:        $weft_afxdp_summary
   libunwind:     $weft_libunwind
   libunbound:    $weft_libunbound
   compiler:      $CC $CFLAGS $SANITIZE_CFLAGS])])

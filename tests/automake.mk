@@ -55,7 +55,7 @@ check-stress: $(stress_tests)
 # Sanitizers: in build directories of their own, since Open vSwitch's libraries
 # must be built with the same one.
 SANITIZER_OPTIONS = --with-openvswitch='$(OVS_SOURCE)' $(WEFT_DPDK_OPTION) \
-	CC='$(CC)' CFLAGS='-O1 -g' PYTHON3='$(PYTHON3)'
+	$(WEFT_AFXDP_OPTION) CC='$(CC)' CFLAGS='-O1 -g' PYTHON3='$(PYTHON3)'
 CHECK_SANITIZER = MAKE='$(MAKE)' $(SHELL) $(srcdir)/build-aux/check-sanitizer
 check-sanitizers: check-asan check-tsan
 check-asan:
