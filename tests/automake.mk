@@ -5,6 +5,7 @@
 # make check-weft        the Autotest suite alone; TESTSUITEFLAGS go to it
 # make check-sanitizers  the unit and stress tests with ASan+UBSan, with TSan
 # make check-stress, check-differential, check-soak  the stress tests
+# make check-system-weft our system tests, with real ports; takes root
 # make check-openvswitch[-part]  Open vSwitch's own test suite over our objects
 # make bench-datapath, bench-latency, bench-sync  ours against Open vSwitch's
 # make bench-poll-trace  locks, heap and system calls of a PMD thread, likewise
@@ -117,6 +118,8 @@ check-openvswitch: openvswitch-ours.done
 check-openvswitch-part: openvswitch-ours.done
 	$(AM_V_at)$(CHECK_OPENVSWITCH) \
 	  --part $(srcdir)/tests/openvswitch-part -- $(TESTSUITEFLAGS)
+
+include tests/system/automake.mk
 
 .PHONY: check-unit check-stress check-sanitizers check-asan check-tsan \
 	distclean-sanitizers check-weft check-openvswitch \

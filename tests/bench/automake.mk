@@ -6,6 +6,8 @@
 # make bench-latency         how evenly both work beside control threads
 # make bench-latency-quick   the same in short, as a test that it works
 # make bench-latency-plot    the distributions: bench-latency.png
+# make bench-ports           both switches with real ports; takes root
+# make bench-ports-quick     the same in short, as a test that it works
 # make bench-sync            our seq and RCU against Open vSwitch's
 # make bench-coro            what coroutines cost and what interleaving brings
 # make bench-flow-table      what the flow table's concurrency costs
@@ -91,6 +93,25 @@ bench-sync: $(bench_sync_programs)
 	$(AM_V_at)$(PYTHON3) $(srcdir)/tests/run-bench-sync $(BENCHFLAGS) \
 	  tests/bench-sync-upstream tests/bench-sync-ours
 
+# The programs themselves, in namespaces and with huge pages of their own.
+bench_ports_scripts = \
+	tests/bench/ports_scenarios.py \
+	tests/bench/private_switch.py \
+	tests/run-bench-ports
+EXTRA_DIST += $(bench_ports_scripts)
+bench-ports bench-ports-quick: openvswitch-ours.done tests/system/dpdk-peer \
+		utilities/ovs-udp-load
+	$(AM_V_at)case $@ in \
+	    *-quick) set -- --quick ;; \
+	    *) set -- ;; \
+	  esac; \
+	  $(srcdir)/tests/system/isolated --huge-pages 2560 \
+	    $(PYTHON3) $(srcdir)/tests/run-bench-ports \
+	    --ours openvswitch-ours --upstream openvswitch \
+	    --peer tests/system/dpdk-peer --udp-load utilities/ovs-udp-load \
+	    --schema $(OVS_SOURCE)/vswitchd/vswitch.ovsschema \
+	    "$$@" $(BENCHFLAGS)
+
 # Without anything of Open vSwitch.
 EXTRA_PROGRAMS += tests/bench-coro
 tests_bench_coro_SOURCES = \
@@ -115,4 +136,5 @@ bench-flow-table: tests/bench-flow-table
 
 .PHONY: bench-datapath bench-datapath-plot bench-datapath-quick
 .PHONY: bench-latency bench-latency-plot bench-latency-quick
+.PHONY: bench-ports bench-ports-quick
 .PHONY: bench-sync bench-coro bench-flow-table
